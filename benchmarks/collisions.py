@@ -8,7 +8,7 @@ Collisions of simulated arms with an elastic obstacle: detection, isolation and 
 The arm runs into an obstacle of 75 N/mm at 0.5 m/s with a point of one of its links, in a random
 pose and direction, with the model of the controller and with masses that are up to 5 % wrong. The
 speed is that of the arm: its reference is slower where the law overshoots it. Its
-thresholds are those that `robodyn calibrate-collision` would find from 60 s of motion. Printed are
+thresholds are those that `robodyn calibrate collision` would find from 60 s of motion. Printed are
 the time from the first contact to the fault, how often the link was the right one, the largest
 force and the force 1 s later, with detection and without, and the false alarms in motion.
 """

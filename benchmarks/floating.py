@@ -7,7 +7,7 @@ The arm has masses off by up to 20 %, Coulomb friction of 2 % of the effort limi
 contact (presliding), with and without viscous friction, all unknown, a delay of 2 ms and noise of
 its sensors. Printed are, in `gravity_compensation`,
 
-- the drift with the false model, with the calibration of `robodyn calibrate-float`, and with
+- the drift with the false model, with the calibration of `robodyn calibrate float`, and with
   friction compensation besides, and how much a joint still moves in the last second;
 - the break-away effort, with and without friction compensation: it rises slowly, on one joint at a
   time, until the joint has moved by five presliding distances;
@@ -51,7 +51,7 @@ def elastic(plant: RobotModel, share: float) -> RobotModel:
 
 
 def calibration(robot: CatalogRobot, plant: RobotModel) -> Calibration:
-    """Return what calibrate-float finds from a motion of the arm."""
+    """Return what `calibrate float` finds from a motion of the arm."""
     _, known, _, delay = scenes(robot.model)[1]
     found = float_motion(known, robot.pose)
     asked = Waypoints(found.joint_names, found.times, found.positions, found.velocities,
@@ -98,7 +98,7 @@ def breakaway(loop: ClosedLoop, friction: ndarray, i: int) -> float:
 
 
 def compensated(found: Calibration) -> RobotModel:
-    """Return the model of the files that calibrate-float writes."""
+    """Return the model of the files that `calibrate float` writes."""
     return replace(found.estimate.to_model(), presliding_distance=found.distance)
 
 

@@ -5,6 +5,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, ExitStack
 import ctypes
+import os
 from pathlib import Path
 import re
 import sys
@@ -42,10 +43,11 @@ class Peer(NamedTuple):
 
 
 def _ours(name: str, path: str, trigger: str = 'state', *, fifo: bool = False,
-          awake: bool = False, module: str = 'robodyn_ros.nodes.controller') -> Peer:
+          awake: bool = False, cpu: int | None = None,
+          module: str = 'robodyn_ros.nodes.controller') -> Peer:
     words = {'urdf': 'panda', 'autostart': 'true', 'data_path': path, 'trigger': trigger,
              'arming_timeout': '60.0', 'priority': str(REALTIME_PRIORITY if fifo else 0),
-             'keep_awake': str(awake).lower()}
+             'keep_awake': str(awake).lower(), **({} if cpu is None else {'cpus': f'[{cpu}]'})}
     return Peer(name, ('-m', module, '--ros-args', '-r', f'__ns:={NAMESPACE}', '--params-file',
                        str(CONFIG), *(w for key, value in words.items()
                                       for w in ('-p', f'{key}:={value}'))), fifo, path,
@@ -73,6 +75,8 @@ PEERS = {
     'executor': _ours('robodyn_ros, executor', 'executor'),
     'python': _ours('robodyn_ros, python', 'python'),
     'native': _ours('robodyn_ros, native', 'native'),
+    'native_pinned': _ours('robodyn_ros, native, one CPU', 'native',
+                           cpu=max(os.sched_getaffinity(0))),
     'python_fifo': _ours('robodyn_ros, python, FIFO', 'python', fifo=True),
     'native_fifo': _ours('robodyn_ros, native, FIFO', 'native', fifo=True),
     NAIVE_AWAKE: _tutorial('rclpy callback, CPUs kept awake', 'callback', awake=True),

@@ -81,7 +81,7 @@ def soak(minutes: Annotated[float, typer.Option(
     with ending_once():
         run.go(lambda text: say(console, text))
     checks, figures = run.judged()
-    loop_report.run(run.window, output / 'timing.png', console)
+    loop_report.run(run.window, console)
     for check in checks:
         say(console, f'{"passed" if check.passed else "FAILED"}: {check.sentence}.')
     say(console, _stalled(figures))
@@ -89,7 +89,7 @@ def soak(minutes: Annotated[float, typer.Option(
     (output / 'soak.json').write_text(json.dumps(
         {'passed': passed, 'minutes': minutes, 'load average': os.getloadavg()[0], **figures,
          'checks': [check._asdict() for check in checks]}, indent=1) + '\n')
-    say(console, f'{"Passed" if passed else "Failed"}; results, picture and logs are in {output}.')
+    say(console, f'{"Passed" if passed else "Failed"}; results and logs are in {output}.')
     raise typer.Exit(0 if passed else 1)
 
 

@@ -1,24 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Hooks of mkdocs for the API: one page a package, references as links, and Mermaid drawn.
+Hooks of mkdocs for the API: one page a package, and references as links.
 
 `api.md` lists what is documented. Docstrings refer to code by roles of Sphinx, which Markdown does
-not know. Mermaid comes from npm at build time, since the site loads nothing from elsewhere; where
-npm is missing, its diagrams stay text.
+not know.
 """
 
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 import re
-import shutil
-import subprocess
-import tarfile
 from typing import Any, TYPE_CHECKING
 
 import griffe
-from pymdownx.superfences import fence_code_format
 
 if TYPE_CHECKING:
     from mkdocs.structure.files import Files
@@ -28,8 +23,6 @@ LIST = ROOT / 'docs' / 'api.md'
 DIRECTIVE = re.compile(r'^::: (robodyn_ros\.([\w.]+))$', re.MULTILINE)
 ROLE = re.compile(r':(?:class|func|meth|mod|data|attr|exc|ref):<code>(~?)\.*([\w.]+)</code>')
 TAG = re.compile(r'(?<![`\w])</?[a-z]\w*(?: [^<>`\n]*)?/?>(?!`)')
-MERMAID = 'mermaid@11'
-SCRIPT = 'javascripts/mermaid.min.js'
 
 
 def documented() -> list[str]:
@@ -45,8 +38,21 @@ def packages() -> Iterator[tuple[str, list[str]]]:
         yield name, list(group)
 
 
-class TagsAsCode(griffe.Extension):
-    """Elements of XML in docstrings as code: Markdown would take them for its own."""
+#: Members of a documented class that only this package uses.
+INTERNAL = {'Controller': (
+    'advance', 'basis_changes', 'changed', 'compiled', 'cycle_input', 'drive_fault', 'drives_damp',
+    'history', 'inputs', 'memory', 'missed_periods', 'objection', 'pace', 'partner', 'policy',
+    'pose', 'prepare_settings', 'put_in_force', 'records', 'scarcity', 'trajectory', 'vectors',
+    'write_inputs')}
+
+
+class Documented(griffe.Extension):
+    """No internal members; elements of XML as code, which Markdown would take for its own."""
+
+    def on_class_members(self, *, cls: Any, **_: Any) -> None:
+        """Leave out the internal members of a class."""
+        for name in INTERNAL.get(cls.name, ()):
+            cls.members.pop(name, None)
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         """Mark the elements in the docstring of an object."""
@@ -59,43 +65,23 @@ KNOWN = {name.rpartition('.')[2]: name for name in documented()}
 
 
 def on_config(config: Any) -> Any:
-    """Put the pages of the packages into the navigation, and Mermaid where it can be had."""
+    """Put the pages of the packages into the navigation."""
     pages = [f'api/{name}.md' for name, _ in packages()]
     for section in config['nav']:
         for entries in section.values():
             if 'api.md' in entries:
                 entries.remove('api.md')
     config['nav'].insert(-1, {'API': ['api.md', *pages]})
-    if mermaid() is not None:
-        config['extra_javascript'].append(SCRIPT)
-        config['mdx_configs']['pymdownx.superfences'] = {'custom_fences': [
-            {'name': 'mermaid', 'class': 'mermaid', 'format': fence_code_format}]}
     return config
 
 
-def mermaid() -> Path | None:
-    """Return the script of Mermaid, downloaded once into build/; None without npm."""
-    folder = ROOT / 'build' / 'mermaid'
-    script = folder / 'package' / 'dist' / 'mermaid.min.js'
-    if not script.exists() and (npm := shutil.which('npm')):
-        folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([npm, 'pack', '--silent', MERMAID], cwd=folder, text=True,
-                              capture_output=True)
-        if done.returncode == 0:
-            with tarfile.open(folder / done.stdout.strip()) as archive:
-                archive.extract(str(script.relative_to(folder)), folder)
-    return script if script.exists() else None
-
-
 def on_files(files: 'Files', config: Any) -> 'Files':
-    """Add the pages of the packages, and the script."""
+    """Add the pages of the packages."""
     from mkdocs.structure.files import File
 
     for name, members in packages():
         text = '\n\n'.join([f'# robodyn_ros.{name}', *(f'::: {member}' for member in members)])
         files.append(File.generated(config, f'api/{name}.md', content=text))
-    if (script := mermaid()) is not None:
-        files.append(File.generated(config, SCRIPT, abs_src_path=str(script)))
     return files
 
 

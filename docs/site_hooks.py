@@ -12,6 +12,7 @@ names of the files instead.
 import json
 from pathlib import Path
 import re
+import subprocess
 from typing import Any, TYPE_CHECKING
 
 from robodyn_ros import load_urdf
@@ -21,7 +22,8 @@ from robodyn_ros.dynamics.source_text import javascript
 if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
-ROOT = Path(__file__).resolve().parents[1]
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
 PAGES = {'README.md': 'index.md', 'CONTRIBUTING.md': 'contributing.md'}
 GRAVITY = re.compile(r'<!-- gravity: ([\w ]+) -->')
 SLIDERS = """
@@ -48,7 +50,18 @@ SLIDERS = """
 }}
 </script>
 """
+HOST = re.compile(r'(?:https?://|ssh://git@|git@)([\w.-]+)[:/]([\w./-]+?)(?:\.git)?/?\s*')
 LINK = re.compile(r'(?<!!)\[([^\]]+)\]\(([^)\s]+)\)')
+
+
+def on_config(config: Any) -> Any:
+    """Link to the repository that this one was cloned from."""
+    done = subprocess.run(['git', 'remote', 'get-url', 'origin'], cwd=ROOT, text=True,
+                          capture_output=True)
+    if found := HOST.fullmatch(done.stdout):
+        config['repo_url'] = f'https://{found[1]}/{found[2]}'
+        config['repo_name'] = found[2]
+    return config
 
 
 def on_files(files: 'Files', config: Any) -> 'Files':
@@ -105,8 +118,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: 'Files') -> s
 def _site_link(link: re.Match[str]) -> str:
     text, target = link.groups()
     path, hash_mark, anchor = target.partition('#')
+    if text == path and (DOCS / path).suffix == '.md' and (DOCS / path).exists():
+        text = re.search('^# (.*)$', (DOCS / path).read_text(), re.MULTILINE)[1]
     if not path.startswith('../'):
-        return link[0]
+        return f'[{text}]({target})'
     if (name := path.removeprefix('../')) in PAGES:
         return f'[{text}]({PAGES[name]}{hash_mark}{anchor})'
     return text if (ROOT / name).exists() else link[0]

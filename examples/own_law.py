@@ -5,7 +5,7 @@ A custom control law: a nonlinear spring that stiffens with the error.
 
 Numba compiles the Python function of the law into the control loop, with gains, limits and guard.
 The slope of this spring at the error `width` is four times that at the reference: the arm yields
-to small pushes and resists large ones. `robodyn new-law` writes such a file and a test.
+to small pushes and resists large ones. `robodyn new law` writes such a file and a test.
 """
 
 from dataclasses import dataclass

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from math import ceil, inf, nan
+from pathlib import Path
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from .control.settings.settings import Settings
 from .control.steps import guard
 from .dynamics.arguments import numbers
 from .errors import ArgumentError, ArmingError, SimulationError
+from .flight_recorder.file import require_mcap, write_cycles
 from .model.robot import initial_position, RobotModel
 from .report.run_figure import run_figure
 from .simulation.drive import Drive, Noise, nonnegative
@@ -81,7 +83,8 @@ class Simulated(NamedTuple):
 
 def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duration: float,
              waypoints: Waypoints | None = None, *, plant: RobotModel | None = None,
-             delay: float = 0.0, noise: Noise | None = None) -> Simulated:
+             delay: float = 0.0, noise: Noise | None = None, record: Path | None = None
+             ) -> Simulated:
     """
     Return the motion of a simulated arm (MuJoCo) under a controller.
 
@@ -100,6 +103,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
         the rotor inertia of the settings.
     :param delay: [s] by which efforts arrive late, in addition to the period.
     :param noise: of the sensors; the result has it too. None: none.
+    :param record: file of a flight recording to write (MCAP); None: none.
     :raises SimulationError: MuJoCo rejects the robot; its subclass ArmingError: the controller is
         not armed, and the message says why.
     :raises ParameterError: the settings are invalid, or the position has another length or is
@@ -116,7 +120,10 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     ('', (101, 2), 'RUNNING')
     """
     duration = nonnegative('duration', duration)
-    loop = ClosedLoop(model, settings, position, plant=plant, delay=delay, noise=noise)
+    if record is not None:
+        require_mcap(record)
+    loop = ClosedLoop(model, settings, position, plant=plant, delay=delay, noise=noise, recorded=(
+        0 if record is None else round((duration + RISE_TIMEOUT) * settings.rate)))
     loop.start()
     if waypoints is not None:
         loop.controller.follow(waypoints, loop.now)
@@ -129,6 +136,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     for _ in range(round(duration / loop.period)):
         loop.tick()
         rows.append(row())
+    if record is not None:
+        write_cycles(record, controller, 'robodyn simulate', 'record')
     positions, velocities, efforts, references, phases = (np.array(part) for part in zip(*rows))
     time = loop.period * np.arange(len(rows))
     failed = time[phases == guard.Phase.FAULT.name]
@@ -148,9 +157,9 @@ class ClosedLoop:
 
     def __init__(self, model: RobotModel, settings: Settings, position: ArrayLike, *,
                  plant: RobotModel | None = None, delay: float = 0.0,
-                 noise: Noise | None = None):
+                 noise: Noise | None = None, recorded: int = 0):
         self.period = 1.0 / settings.rate       # [s]
-        self.controller = Controller(model, settings, specialize=False)
+        self.controller = Controller(model, settings, specialize=False, recorded=recorded)
         given = numbers('position', position, f'({model.nv},): one number per joint')
         start = initial_position(model, given.ravel().tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
@@ -158,7 +167,7 @@ class ClosedLoop:
         if moved.joint_names != model.joint_names:
             raise ArgumentError(
                 f'plant has the joints {", ".join(moved.joint_names)}', name='plant',
-                value=moved.joint_names, remedy='give a robot with the joints of the model, in '
+                value=moved.joint_names, remedy='pass a robot with the joints of the model, in '
                 f'its order: {", ".join(model.joint_names)}')
         #: The simulated arm, with its obstacles.
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
@@ -197,7 +206,7 @@ class ClosedLoop:
         :raises ArmingError: it is not armed; the message says why.
         """
         controller = self.controller
-        tested = controller.model.nv if controller.settings.motor_test_effort else 0
+        tested = controller.model.nv if controller.settings.tested_effort else 0
         controller.arm()
         while controller.phase != guard.RUNNING:
             self.tick()

@@ -86,6 +86,8 @@ class DriverFacts(NamedTuple):
     :param effort_limit, velocity_limit: (nv,) of the drives [N·m | N, rad/s | m/s].
     :param armature: (nv,) rotor inertia reflected to the joints [kg·m² | kg].
     :param max_rate: at which the arm takes efforts [Hz].
+    :param obeys: True: each motor is known to move its joint, in the direction of its effort; else
+        ``motor_test_effort`` tests the motors by default.
     """
 
     compensates_gravity: bool | None = None
@@ -94,6 +96,7 @@ class DriverFacts(NamedTuple):
     velocity_limit: ArrayLike | None = None
     armature: ArrayLike | None = None
     max_rate: float | None = None
+    obeys: bool | None = None
 
     def __str__(self) -> str:
         return ', '.join(f'{name} {np.asarray(value).tolist()}'
@@ -173,7 +176,7 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     module, kind = load_object('driver', reference, 'class')
     if kind is None:
         raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',
-                      'see robodyn new-driver')
+                      'see `robodyn new driver`')
     try:
         driver = kind(model, **options)
     except RobodynError:
@@ -182,7 +185,7 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
         raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
                       'parameter driver_options or the connection') from error
     if not isinstance(driver, Driver):
-        raise refused('driver', name, 'it lacks read, write or close', 'see robodyn new-driver')
+        raise refused('driver', name, 'it lacks read, write or close', 'see `robodyn new driver`')
     if reading_of(driver) not in READING:
         raise refused('driver', name, f'its reading is {reading_of(driver)!r}',
                       f'it is one of {", ".join(READING)}')

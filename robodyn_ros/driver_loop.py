@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control loop of a controller and a driver without ROS."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+import json
 import signal
+import socket
 import threading
 from time import monotonic
 from typing import Any
@@ -14,15 +18,22 @@ import warnings
 import numpy as np
 
 from .control.controller.controller import Controller
+from .control.inputs.partner import COUPLING_ROLE, CouplingState
+from .control.references.trajectory import Waypoints
 from .control.settings.settings import Settings
 from .control.steps.lowering import LONGEST_DESCENT
+from .control.steps.motor_test import effort_in_force
 from .driver import Driver, DriverFacts, DriverReader, facts_of, note_age, Read
-from .errors import ParameterError
+from .errors import ParameterError, RobodynError, TrajectoryError
 from .model.robot import RobotModel
+from .realtime.scheduling import prompt_switches, shared
 
 QUEUE_DEPTH = 10    # readings
 OF_MODEL = 'effort_limit', 'velocity_limit', 'armature'     # facts that the model has, too
 FACT_TOLERANCE = 1e-6    # relative, of the limits that a driver states
+STREAM_TIME = 0.13      # [s] from one target of a stream to the next at most
+LAG, OVERDUE = 1.5, 1.3     # periods behind a stream; without a target, until the last one is held
+LINK_PACE, MOST_STATES = 2, 16      # cycles from state to state of a link; received at once
 STOP_MARGIN = 1.0       # s beyond `stop_timeout` for which the arm may take to come to rest
 
 
@@ -45,9 +56,11 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     :raises DriverLost: ``driver.write`` has raised it; zeros were tried.
     :raises KeyboardInterrupt: Ctrl-C was pressed; the arm has come to rest before.
     """
-    with _interrupts() as interrupts:
+    with _interrupts() as interrupts, shared('switches', prompt_switches):
         try:
-            _check(controller, facts_of(driver))
+            agreed = _agreed(controller, facts_of(driver))
+            if agreed != controller.settings:
+                controller.use(agreed)
         except ParameterError:
             driver.close()
             raise
@@ -66,9 +79,13 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
                 reader.close()
 
 
-def _check(controller: Controller, facts: DriverFacts) -> None:
-    """Raise :class:`ParameterError` where model or settings contradict the facts of a driver."""
-    model, _ = with_facts(facts, controller.model, controller.settings)
+def _agreed(controller: Controller, facts: DriverFacts) -> Settings:
+    """
+    Return the settings with the motor test of a driver.
+
+    :raises ParameterError: model or settings contradict its facts.
+    """
+    model, settings = with_facts(facts, controller.model, controller.settings)
     for name in OF_MODEL:
         if (getattr(model, name) != getattr(controller.model, name)).any():
             raise _contradicted(name, getattr(controller.model, name).tolist(),
@@ -76,6 +93,7 @@ def _check(controller: Controller, facts: DriverFacts) -> None:
     for name, fact in known(facts).items():
         if getattr(controller.settings, name) != fact:
             raise _contradicted(name, not fact, fact)
+    return settings
 
 
 def _run(controller: Controller, reader: DriverReader, over: Callable[[], bool]) -> None:
@@ -134,7 +152,8 @@ def with_facts(facts: DriverFacts, model: RobotModel, settings: Settings,
             settings = replace(settings, **{name: fact})
     if facts.max_rate is not None and settings.rate > facts.max_rate:
         raise _contradicted('rate', settings.rate, facts.max_rate)
-    return replace(model, **changes), settings
+    return replace(model, **changes), replace(settings, motor_test_effort=effort_in_force(
+        settings.motor_test_effort, not facts.obeys))
 
 
 def known(facts: DriverFacts) -> dict[str, Any]:
@@ -196,3 +215,82 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
     state['received'], state['sequence'] = now, number
     note_age(state, before, now, taken.age)
     return True
+
+
+class TargetStream:
+    """
+    A stream of positions without velocities, such as a learned policy sends.
+
+    Each target is passed at the velocity from the one before to it, so that the arm does not stop
+    and go, until the next one is overdue: then the last one is held. A target that jumps, faster
+    than the velocity limits, is moved to as fast as the limits allow.
+
+    :param clock: of :meth:`.Controller.step`.
+    """
+
+    def __init__(self, controller: Controller, clock: Callable[[], float] = monotonic):
+        self._controller, self._clock = controller, clock
+        self._targets, self._asked, self._overdue = dict[str, float](), -np.inf, np.inf
+
+    def follow(self, targets: dict[str, float]) -> None:
+        """
+        Move joints to positions [rad | m], by their names.
+
+        :raises TrajectoryError: they are refused; the targets before stay in force.
+        """
+        now, time, velocity, c = self._clock(), 0.0, None, self._controller
+        if (period := now - self._asked) < STREAM_TIME and [*targets] == [*self._targets]:
+            step = {name: targets[name] - self._targets[name] for name in targets}
+            most = zip(c.model.joint_names, c.records.joints['velocity_limit'].tolist())
+            if all(abs(step.get(name, 0.0)) <= limit * period for name, limit in most):
+                time, velocity = LAG * period, np.array([[*step.values()]]) / period
+        c.follow(Waypoints(tuple(targets), np.array([time]), np.array([[*targets.values()]]),
+                           velocity), now)
+        self._targets, self._asked = targets, now
+        self._overdue = np.inf if velocity is None else now + OVERDUE * period
+
+    def watch(self) -> None:
+        """Hold the last targets if the next ones are overdue; to be called in each cycle."""
+        if self._clock() > self._overdue:
+            asked, self._asked, self._overdue = self._asked, -np.inf, np.inf
+            with suppress(TrajectoryError):         # of an arm that is driven no more
+                self.follow(self._targets)
+            self._asked = asked
+
+
+class PartnerLink:
+    """
+    Exchange of states with the partner in the mode leader_follower, on one machine of Linux.
+
+    :param name: of the link, which leader and follower share.
+    :param clock: of :meth:`.Controller.step`, the same for both.
+    :raises OSError: another controller has this role already.
+    """
+
+    def __init__(self, controller: Controller, name: str,
+                 clock: Callable[[], float] = monotonic):
+        self._controller, self._clock, self._cycles = controller, clock, 0
+        own, self._other = (f'\0robodyn.{name}.{role}' for role in sorted(
+            COUPLING_ROLE, key=lambda role: role != controller.settings.coupling_role))
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.bind(own)
+
+    def exchange(self) -> None:
+        """Send the state of this arm, and take the newest one of the other; once a cycle."""
+        self._cycles += 1
+        if self._cycles % LINK_PACE:
+            return
+        newest, (*about, rows) = b'', self._controller.coupling_state()
+        with suppress(OSError):         # it is not there
+            self._socket.sendto(json.dumps([self._clock(), *about, rows.tolist()]).encode(),
+                                self._other)
+        with suppress(BlockingIOError):
+            for _ in range(MOST_STATES):
+                received, sender = self._socket.recvfrom(1 << 16)
+                newest = received if sender == self._other.encode() else newest
+        if newest:                      # without a good one, PARTNER_LOST comes soon
+            with suppress(RobodynError, TypeError, ValueError):
+                time, role, status, names, rows = json.loads(newest)
+                self._controller.follow_partner(
+                    CouplingState(role, status, tuple(names), np.array(rows)), time)

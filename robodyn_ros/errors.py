@@ -243,7 +243,7 @@ def reading(path: Path, error: type[RobodynError], name: str, remedy: Remedy) ->
 
 
 @contextmanager
-def writing(path: Path, name: str, remedy: str = 'give another path') -> Iterator[None]:
+def writing(path: Path, name: str, remedy: str = 'choose another path') -> Iterator[None]:
     """
     Write a file, or a folder, in the body of the ``with`` statement.
 

@@ -6,13 +6,14 @@ Comparison of all control laws that follow a reference, in lockstep with MuJoCo.
 :func:`compare` runs the controller in this process, :func:`compare_topics` the nodes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from math import nan
 from pathlib import Path
 import tempfile
+from types import MappingProxyType
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -33,11 +34,12 @@ from .control.steps import guard
 from .dynamics import Dynamics
 from .errors import ArmingError, RosError
 from .model.robot import RobotModel
-from .report.run_figure import units
+from .viewer.quantities import units
 
 if TYPE_CHECKING:
     from .testing import SimulatedArm
 
+NOTHING: Mapping[str, Settings | None] = MappingProxyType({})
 SEED = 0
 MASS_ERROR = 0.2    # of each body of the perturbed model
 MISSING_FRICTION = 0.02    # Coulomb friction, in effort limits, absent from the perturbed model
@@ -116,10 +118,13 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
     Return the settings that a law is compared with.
 
     Gains are those of :func:`~robodyn_ros.suggest_gains`, which are of equal stiffness for all
-    laws; others have their defaults.
+    laws, those of a user too where ``Law.judged`` names them; others have their defaults.
     """
     gains = _suggested(model, tuple(pose.tolist()))._asdict()
-    return Settings(mode=law, friction_compensation=compensated_share(law, model),
+    own = {name: gains[of] for rule in registry.find(law).judged for name, of in zip(
+        rule[:2], ('acceleration_kp', 'acceleration_kd') if rule.accelerations
+        else ('stiffness', 'damping')) if name and name not in GAINS}
+    return Settings(mode=law, friction_compensation=compensated_share(law, model), gains=own,
                     **{name: gain for name, gain in gains.items() if name in GAINS})
 
 
@@ -139,27 +144,36 @@ def compensated_share(law: str, model: RobotModel) -> float | tuple[()]:
     return MAX_MEASURED_SHARE if registry.find(law).guided else 1.0
 
 
-def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figures]:
+def compare(model: RobotModel, pose: ndarray, shortest: float,
+            candidates: Mapping[str, Settings | None] = NOTHING) -> Iterator[Figures]:
     """
-    Yield the figures of each law of this package that follows a reference, in each scene.
+    Yield the figures of laws that follow a reference, in each scene.
 
     :param pose: (nv,) [rad | m] at which the motion begins and ends.
     :param shortest: duration of the motion [s]; it takes longer where limits ask for it.
+    :param candidates: settings by name, or None: those of :func:`settings_of` for the law of this
+        mode; by default all laws of this package.
     :raises RobodynError: the arm cannot be driven, or gains of a law are missing.
     """
     sine_motion.check_limits(model)
     asked = sine_motion.plan(Dynamics(model), pose, shortest)
     for scene in scenes(model):
-        for law in registry.FOLLOWING:
-            yield drive(scene, law, pose, asked, min(REST_TIME, shortest))
+        for name, settings in (candidates or dict.fromkeys(registry.FOLLOWING)).items():
+            yield drive(scene, name, pose, asked, min(REST_TIME, shortest), settings)
 
 
-def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) -> Figures:
-    """Return the figures of one law: a motion followed by ``rest`` [s], and a run at rest."""
-    if lacking := set(registry.find(law).required) - set(SuggestedGains._fields):
+def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float,
+          given: Settings | None = None) -> Figures:
+    """
+    Return the figures of one law: a motion followed by ``rest`` [s], and a run at rest.
+
+    :param given: settings of this name, None: those of :func:`settings_of` for the law.
+    """
+    settings = given or settings_of(law, scene.known, pose)
+    if given is None and (lacking := set(registry.find(law).required).difference(
+            SuggestedGains._fields, dict(settings.gains))):
         return not_armed(scene, law, f'nothing suggests {", ".join(sorted(lacking))}: declare a '
                          'default of the gain, or what it does in Law.judged')
-    settings = settings_of(law, scene.known, pose)
 
     def run(duration: float, waypoints: Waypoints | None) -> Simulated:
         return simulate(scene.known, settings, pose, duration, waypoints, plant=scene.plant,

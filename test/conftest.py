@@ -34,7 +34,7 @@ REPEATED = pytest.StashKey[list[str]]()
 STARTED = pytest.StashKey[list[Process]]()
 CRASHED = pytest.StashKey[bool]()
 PROCESS_FIXTURES = {'start', 'remote', 'terminal'}
-ROS_MODULES = re.compile(r'rclpy|robodyn_ros\.(nodes|testing(?!\.mit_motors))|\w+_msgs')
+ROS_MODULES = re.compile(r'rclpy|robodyn_ros\.(nodes|testing(?!\.(desk_arm|mit_motors)))|\w+_msgs')
 # Imports of files that `make quick` skips without importing them
 PROCESS_IMPORTS = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
                              fr'(?:from|import) (?:{ROS_MODULES.pattern})\b)', re.MULTILINE)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interactive discovery: names, representations, signatures, robots by name, lazy loading."""
 
+from dataclasses import is_dataclass
 import importlib
 import inspect
 import subprocess
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 import robodyn_ros
-from robodyn_ros import Controller, Dynamics, from_dh, load_urdf, robot_names
+from robodyn_ros import Dynamics, load_urdf, robot_names, Settings
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.lazy_import import from_modules
 from robodyn_ros.model import resources
@@ -52,16 +53,29 @@ def test_a_model_is_told_in_a_line(name, joints):
 
 
 def public_functions():
-    yield from (from_dh, load_urdf, robodyn_ros.simulate, robodyn_ros.DhLink, Controller)
-    for kind in (Dynamics, type(Dynamics(load_urdf('two_link')).kernels)):
+    """Yield public functions, classes and methods, but for records, which have many fields."""
+    public = [getattr(robodyn_ros, name) for name in robodyn_ros.__all__]
+    kinds = [one for one in public if inspect.isclass(one)]
+    yield from (one for one in public if callable(one) and not (
+        is_dataclass(one) or hasattr(one, '_fields')))
+    for kind in (*kinds, type(Dynamics(load_urdf('two_link')).kernels)):
         yield from (f for name, f in inspect.getmembers(kind, inspect.isfunction)
                     if not name.startswith('_'))
 
 
 @pytest.mark.parametrize('function', public_functions(), ids=lambda f: f.__qualname__)
-def test_signatures_can_be_read(function):
-    text = str(inspect.signature(function))
-    assert '_typing' not in text and len(text) < 520
+def test_signatures_fit_a_tooltip(function):
+    """Names and defaults in 200 characters, with annotations in 300."""
+    found = inspect.signature(function)
+    text = str(found)
+    assert '_typing' not in text and len(text) <= 300, text
+    plain = [one.replace(annotation=one.empty) for one in found.parameters.values()]
+    assert len(str(found.replace(parameters=plain, return_annotation=found.empty))) <= 200
+
+
+def test_settings_are_told_by_what_was_changed():
+    assert repr(Settings()) == 'Settings()'
+    assert repr(Settings(mode='pd', rate=500.0)) == "Settings(mode='pd', rate=500.0)"
 
 
 def test_robots_by_name(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 """`drive`: a controller and a driver without ROS."""
 
 import signal
+import sys
 import threading
 import time
 
@@ -80,6 +81,14 @@ def test_an_arm_is_read_and_written_by_the_thread_of_the_loop(driven):
     assert controller.reason == 'none' and threads == {threading.get_ident()}
 
 
+def test_other_threads_soon_give_the_interpreter_to_the_loop(driven):
+    """Python's 5 ms are five cycles of a fast arm."""
+    arm, controller = driven
+    before, seen = sys.getswitchinterval(), []
+    drive(controller, arm, lambda: seen.append(sys.getswitchinterval()) or len(seen) > 2)
+    assert max(seen) == pytest.approx(1e-4) and sys.getswitchinterval() == before
+
+
 def test_drives_are_enabled_before_the_first_efforts(driven):
     arm, controller = driven
     enabled = []
@@ -140,7 +149,18 @@ def test_facts_of_a_driver_replace_what_the_urdf_says():
     assert corrected.effort_limit.tolist() == [9.0, 8.0]
     assert corrected.velocity_limit.tolist() == [7.0, 6.0]
     assert corrected.armature.tolist() == [0.1, 0.2]
-    assert with_facts(DriverFacts(), model, settings)[1] is settings
+    assert with_facts(DriverFacts(obeys=True), model, settings)[1].motor_test_effort == 0.0
+
+
+@pytest.mark.parametrize(('rate', 'given', 'by_rate', 'by_driver'), [
+    (499.0, -1.0, 0.1, 0.1), (500.0, -1.0, 0.0, 0.1), (100.0, 0.0, 0.0, 0.0),
+    (1000.0, 0.2, 0.2, 0.2)])
+def test_motors_are_tested_by_default(rate, given, by_rate, by_driver):
+    """Those of a slow loop, and of a driver that does not know them; what is given counts."""
+    settings = Settings(rate=rate, motor_test_effort=given)
+    assert settings.settings_record()['motor_test_effort'] == settings.tested_effort == by_rate
+    driven = with_facts(DriverFacts(), load_urdf('two_link'), settings)[1]
+    assert driven.tested_effort == by_driver
 
 
 @pytest.mark.parametrize(('facts', 'settings', 'given', 'name'), [

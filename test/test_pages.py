@@ -144,8 +144,17 @@ def test_every_page_is_in_the_site_and_no_link_is_broken(tmp_path):
     model = pages[tmp_path / 'site/api/model.html']
     assert '&lt;robodyn&gt;' in model and '<robodyn>' not in model
     assert 'href="#robodyn_ros.model.resources.robot_names"' in model
-    drawn = 'class="mermaid"' in pages[tmp_path / 'site/architecture.html']
-    assert drawn == (tmp_path / 'site/javascripts/mermaid.min.js').exists()
+    site = tmp_path / 'site'
+    controller = pages[site / 'api/control.html']
+    assert 'Controller.step' in controller and 'Controller.write_inputs' not in controller
+    assert '<a href="laws.html">Control laws</a>' in pages[site / 'index.html']
+    assert '"data-md-color-scheme": "slate"' in pages[site / 'index.html'] or (
+        'data-md-color-scheme="slate"' in pages[site / 'index.html'])
+    assert (site / 'search/search_index.js').exists()       # which pages from the disk can load
+    drawn = 'class="mermaid"' in pages[site / 'architecture.html']
+    assert drawn == (site / 'npm/mermaid/dist/mermaid.min.js').exists()
+    typeset = 'data-tex="' in pages[site / 'theory.html']
+    assert typeset == (site / 'npm/katex/dist/katex.min.js').exists()
 
 
 MOVE = """(() => {{ const inputs = document.querySelectorAll('#gravity-{robot} input');

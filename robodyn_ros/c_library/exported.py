@@ -115,7 +115,12 @@ class Exported:
                     raise ParameterError(
                         f'{fixed} of {name} is {getattr(other, fixed)}', name=fixed,
                         value=getattr(other, fixed),
-                        remedy=f'give {getattr(first, fixed)}, as in the first settings')
+                        remedy=f'use {getattr(first, fixed)}, as in the first settings')
+        for name, settings in self.settings.items():
+            if self.options.payload_mass and not settings.payload_frame:
+                raise ParameterError(
+                    f'payload_frame is not set in {name}', name='payload_frame', value='',
+                    remedy='set it to the link that holds the payload')
         # The library lets the ring of one cycle be a longer one, or none
         self.controller = controller = Controller(self.model, first, recorded=1)
         self.versions: list[Version] = [controller.prepare_settings(s)
@@ -136,11 +141,7 @@ class Exported:
         mass, far = self.options.payload_mass, self.options.payload_distance
         if not mass:
             return
-        for name, settings in self.settings.items():
-            if not settings.payload_frame:
-                raise ParameterError(
-                    f'payload_frame is not set in {name}', name='payload_frame', value='',
-                    remedy='set it to the link that holds the payload')
+        for settings in self.settings.values():
             loaded = settings.loaded(self.model)
             for share in MASSES:
                 for direction in DIRECTIONS:

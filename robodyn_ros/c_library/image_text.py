@@ -3,7 +3,7 @@
 """Text of ``robodyn_image.h``: robot and settings, and the memory that the machine code reads."""
 
 from collections.abc import Iterable, Mapping
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,11 @@ from ..control.inputs.pose_tracking import no_command
 from ..control.laws.law import POSE, TRAJECTORY
 from ..control.references.compile_planner import REQUEST
 from ..control.references.request import MAX_WAYPOINTS, segments_of, SHORT_SEGMENTS
+from ..control.settings.settings import Settings
 from ..control.steps import guard, robot_dynamics
 from ..errors import printable
 from ..model.resources import package_version
+from ..model.robot import RobotModel
 
 MAX_RECORDED_CYCLES = 100_000    # cycles that may be recorded
 RING = 'cycles', 'inputs', 'state', 'memory', 'vectors', 'tau', 'partner'
@@ -46,6 +48,12 @@ static const char *const modes[] = {{{modes}}};
 static const int references[] = {{{references}}}; /* enum robodyn_reference */
 static const robodyn_joint_limits joint_limits[SETTINGS_COUNT][JOINTS] = {{
 {limits}
+}};
+static const robodyn_parameters settings_parameters[SETTINGS_COUNT] = {{
+{parameters}
+}};
+static const robodyn_body bodies_of_robot[BODIES] = {{
+{bodies}
 }};
 
 /* What differs between settings. */
@@ -122,6 +130,8 @@ def image_text(exported: Exported, memory: Image, functions: Mapping[str, Any],
         references=', '.join(KINDS.get(v.settings.law_in_force.reference, 'ROBODYN_NO_REFERENCE')
                              for v in exported.versions),
         limits='\n'.join(_limits(exported, k) for k in range(count)),
+        parameters='\n'.join(_parameters(v.settings) for v in exported.versions),
+        bodies='\n'.join(_body(model, i) for i in range(model.nb)),
         differences=', '.join('{' + ', '.join(str(_bits(exported.differences(a, b)))
                                               for b in range(count)) + '}' for a in range(count)),
         reasons='\n'.join(f'  {{{_text(code)}, {_text(text)}}},'
@@ -152,7 +162,8 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
     cycle, step, post = (memory.tuples[k] for k in (count, count + 2, count + 3))
     points = field(CYCLE_INPUTS, 'points.header')
     out = {
-        'JOINTS': nv, 'SETTINGS_COUNT': count, 'STRUCTURES': count + 2, 'WAYPOINTS': MAX_WAYPOINTS,
+        'JOINTS': nv, 'BODIES': exported.model.nb, 'SETTINGS_COUNT': count,
+        'STRUCTURES': count + 2, 'WAYPOINTS': MAX_WAYPOINTS,
         'BRIEF': SHORT_SEGMENTS, 'SEGMENTS': segments_of(nv, MAX_WAYPOINTS),
         'POSE_SEGMENTS': segments_of(6), 'SPARE': SPARE_SLOTS,
         'LONGEST': MAX_RECORDED_CYCLES, 'COMMAND': len(no_command()),
@@ -224,6 +235,22 @@ def _limits(exported: Exported, k: int) -> str:
             for j, velocity, acceleration in zip(joints, limits.model.velocity_limit,
                                                  limits.acceleration))
     return '  {' + ', '.join(f'{{{row}}}' for row in rows) + '},'
+
+
+def _parameters(s: Settings) -> str:
+    return (f'  {{{_number(s.arming_samples / s.rate)}, {_number(s.state_timeout)}, '
+            f'{int(s.robot_compensates_gravity)}, {int(s.stop_with == "gravity")}, '
+            f'{int(s.lower_to_rest)}}},')
+
+
+def _body(model: RobotModel, i: int) -> str:
+    """Return mass and limits of a body; those of a joint that mimics another one are unknown."""
+    name, driver = model.body_joint_names[i], int(model.driver[i])
+    limits = [values[driver] if name == model.joint_names[driver] else unlimited
+              for values, unlimited in ((model.position_lower, -inf), (model.position_upper, inf),
+                                        (model.velocity_limit, inf), (model.effort_limit, inf))]
+    numbers = ', '.join(map(_number, (model.mass[i], *limits)))
+    return f'  {{{_text(name)}, {_text(model.body_joint_types[i])}, {numbers}}},'
 
 
 def _bits(differ: Iterable[bool]) -> int:

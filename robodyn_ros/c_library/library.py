@@ -10,6 +10,7 @@ image of memory, which the library copies and relocates for each controller.
 """
 
 from collections.abc import Mapping
+import hashlib
 from importlib.util import find_spec
 import json
 from pathlib import Path
@@ -18,9 +19,11 @@ import re
 import shutil
 import subprocess
 import sys
+from typing import Any
 
 from .exported import Exported, Options
 from .image_text import image_text
+from ..compiler.code_cache import fingerprint, stored
 from ..compiler.linking import object_file
 from ..control.cycle.compile import plain
 from ..control.settings.settings import Settings
@@ -72,14 +75,31 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
     text = image_text(exported, memory, functions, description(
         exported.model, dict(enumerate(exported.versions)),
         exported.controller.inputs))
-    with writing(folder, 'output', 'give another folder'):
+    with writing(folder, 'output', 'choose another folder'):
         folder.mkdir(parents=True, exist_ok=True)
         for source in (HEADER, SOURCE):
             shutil.copy(SOURCES / source, folder)
-        (folder / OBJECT).write_bytes(object_file(functions, CPU))
+        (folder / OBJECT).write_bytes(stored_object(functions, CPU))
         if aarch64:
-            (folder / ARM_OBJECT).write_bytes(object_file(functions, ARM_CPU, ARM))
+            (folder / ARM_OBJECT).write_bytes(stored_object(functions, ARM_CPU, ARM))
         (folder / IMAGE).write_text(text, encoding='utf-8')
+
+
+def stored_object(functions: Mapping[str, Any], cpu: str, triple: str = '') -> bytes:
+    """Return machine code, see :func:`.linking.object_file`, made now or before."""
+    digest = hashlib.sha256(fingerprint(()) + f'{cpu} {triple}'.encode())
+    for symbol, function in functions.items():
+        digest.update(f'{symbol} {function._library._get_module_for_linking()}'.encode())
+
+    def make(cached: Path | None) -> bytes:
+        file = cached and cached / OBJECT
+        if file and file.exists():
+            return file.read_bytes()
+        code = object_file(functions, cpu, triple)
+        if file:
+            file.write_bytes(code)
+        return code
+    return stored(f'object_{digest.hexdigest()[:20]}', 'object file', make)
 
 
 def c_compiler() -> list[str]:
@@ -94,7 +114,6 @@ def c_compiler() -> list[str]:
 
 TEMPLATES = Path(__file__).with_name('ros2_control')
 NAME = 'robot_controller'           # of package and files in the templates
-MIN_ARMING_TIMEOUT = 0.01           # [s]
 
 
 def package_name(folder: Path) -> str:
@@ -106,7 +125,7 @@ def package_name(folder: Path) -> str:
     name = folder.resolve().name
     if not re.fullmatch(r'[a-z][a-z0-9]*(_[a-z0-9]+)*', name) or len(name) < 2:
         raise ArgumentError(
-            f'{name} is no name of a ROS package', name='output', value=str(folder),
+            f'{name} is not a valid name of a ROS package', name='output', value=str(folder),
             remedy='end the path by a folder of lower-case letters, digits and single '
                    'underscores, as my_arm_controller')
     return name
@@ -124,7 +143,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
     first = next(iter(settings.values()))
     rate = first.rate
     if rate != round(rate):
-        raise ParameterError(f'rate = {rate:g} Hz is no update_rate of a controller manager',
+        raise ParameterError(f'rate = {rate:g} Hz is not a valid update_rate of a manager',
                              name='rate', value=rate, remedy='choose a whole number')
     texts = {
         NAME: package,
@@ -137,12 +156,13 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@version@': package_version(),
         '@payload_frame@': json.dumps(first.payload_frame),
         '@base@': json.dumps(model.base_link),
-        '@arming_timeout@': f'{max(MIN_ARMING_TIMEOUT, 2.0 * first.arming_samples / rate):g}',
+        '@maintainer@': _plain(_git('user.name', 'maintainer')),
+        '@email@': _plain(_git('user.email', 'maintainer@localhost')),
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
         '@joint_list@': ', '.join(f'`{_plain(name)}`' for name in model.joint_names),
     }
-    with writing(folder, 'output', 'give another folder'):
+    with writing(folder, 'output', 'choose another folder'):
         for source in sorted(TEMPLATES.rglob('*')):
             # pip compiles the launch file, too
             if source.is_file() and source.suffix != '.pyc':
@@ -154,6 +174,14 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
                 target.write_text(text, encoding='utf-8')
 
 
+def _git(key: str, default: str) -> str:
+    """Return who exports, as Git knows them."""
+    if not shutil.which('git'):
+        return default
+    done = subprocess.run(['git', 'config', key], text=True, capture_output=True)
+    return done.stdout.strip() or default
+
+
 def _plain(text: str) -> str:
     """Return a name without what XML, Markdown and CMake give a meaning to."""
-    return re.sub(r'[^\w .+/-]', '?', text)
+    return re.sub(r'[^\w .@+/-]', '?', text)

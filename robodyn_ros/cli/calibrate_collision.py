@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `calibrate-collision`: collision thresholds of a running controller."""
+"""Subcommand `calibrate collision`: collision thresholds of a running controller."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MIN_MOTION = 0.05    # [rad | m] of a joint that counts as moved
 MIN_SAMPLES = 50
 
 
-@command(RUN, '--set')
+@command(RUN, '--set', 'calibrate')
 def calibrate_collision(duration: Annotated[float, typer.Option(
                             min=1.0, max=3600.0, help='Duration of the recording (s).')] = 60.0,
                         margin: Annotated[float, typer.Option(
@@ -57,13 +57,13 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
     Move the arm meanwhile, for instance with `robodyn play`: the thresholds fit the recorded
     motions, speeds and loads. --set sets them in the controller.
     """
-    require_modules('calibrate-collision', ['rclpy'], RosError)
+    require_modules('calibrate collision', ['rclpy'], RosError)
     from ..nodes.clients.record import recording
 
     out = console()
     if output is not None and not force:
-        check_new([output], '--output', 'give another --output, or --force to replace it')
-    with connected('calibrate-collision', node, sim_time, wait) as (here, controller):
+        check_new([output], '--output', 'choose another --output, or --force to replace it')
+    with connected('calibrate collision', node, sim_time, wait) as (here, controller):
         settings = controller.settings()
         model = settings.loaded(controller.model())
         with recording(here, f'/{node.strip("/")}/external_torque', wait) as recorder:

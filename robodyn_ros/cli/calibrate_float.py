@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `calibrate-float`: gravity and friction from a slow motion of all joints."""
+"""Subcommand `calibrate float`: gravity and friction from a slow motion of all joints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy import ndarray
 from rich.table import Table
 import typer
 
+from .calibrate_payload import recorded, slowed
 from .options import (
     command,
     console,
@@ -26,7 +27,6 @@ from .options import (
     table,
     Wait,
 )
-from .payload import recorded, slowed
 from ..errors import check_new, IdentificationError, ParameterError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Calibration(NamedTuple):
                     self.estimate.model.joint_names, self.distance, estimated) if distance > least]
 
 
-@command(RUN, '')
+@command(RUN, '', 'calibrate')
 def calibrate_float(folder: Annotated[Path, output(
                         'Folder for corrected.urdf and friction.yaml.', 'FOLDER'
                         )] = Path('calibrated'), force: Force = False,
@@ -100,8 +100,8 @@ def calibrate_float(folder: Annotated[Path, output(
     out = console()
     if not force:
         check_new([folder / URDF, folder / FRICTION], '--output',
-                  'give another --output, or --force to replace them')
-    with playing('calibrate-float', node, states, sim_time, wait) as (
+                  'choose another --output, or --force to replace them')
+    with playing('calibrate float', node, states, sim_time, wait) as (
             here, controller, player), writable_folder(folder):
         settings, urdf = controller.settings(), controller.urdf()
         robot = without_payload(controller.model(), settings)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `check-machine`: loop rates that this machine sustains."""
+"""Subcommand `check-machine`: loop rates of this machine, timing of a loop, compilation."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -16,9 +16,22 @@ from rich.table import Table
 from rich.text import Text
 import typer
 
-from .loop_report import spread_table
-from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile
-from ..errors import RobodynError
+from . import loop_report, warmup
+from .options import (
+    AsJson,
+    chosen_robot,
+    command,
+    console,
+    DIAGNOSE,
+    Gravity,
+    Locked,
+    print_json,
+    ReportFile,
+    robots,
+    Root,
+    Tip,
+)
+from ..errors import ArgumentError, RobodynError
 from ..realtime import system_checks
 from ..realtime.periodic_timer import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict
 from ..realtime.scheduling import Scheduling
@@ -53,9 +66,33 @@ def check_machine(duration: Annotated[float, typer.Option(
         fix: Annotated[bool, typer.Option(
             '--fix', help='Do not measure: print the commands for missing settings (permissions, '
             'idle states, frequency governor) and, in a terminal, offer to run them.')] = False,
+        timing: Annotated[Path | None, typer.Option(
+            '--timing', metavar='FILE', help='Do not measure: show the timing of a control loop, '
+            'from the file that its parameter timing_file names.')] = None,
+        robot: Annotated[str, typer.Option(
+            '--compile', metavar='ROBOT', autocompletion=robots, help='Do not measure: compile '
+            'the controller of a robot in advance, and show its start-up times.')] = '',
+        everything: Annotated[bool, typer.Option(
+            '--all', help='With --compile: all quantities, not only those of the controller.')
+            ] = False,
+        locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Measure the loop rate that this machine sustains, and recommend improvements."""
-    if not fix:
+    """Measure the loop rate that this machine sustains; show a loop's timing; compile ahead."""
+    tasks = [name for name, given in (('--fix', fix), ('--timing', timing), ('--compile', robot))
+             if given]
+    if len(tasks) > 1:
+        raise ArgumentError(f'{" and ".join(tasks)} are different tasks', name=tasks[1],
+                            remedy='choose one')
+    if not robot and (everything or locked or root or tip or gravity):
+        raise ArgumentError('--all, --locked, --root, --tip and --gravity are those of --compile',
+                            name='--compile', remedy='add --compile ROBOT, or leave them out')
+    if robot:
+        warmup.run(chosen_robot(robot, locked, root, tip, gravity).model, everything, console())
+    elif timing is not None and as_json:
+        print_json(loop_report.figures(timing))
+    elif timing is not None:
+        loop_report.run(timing, console(), page=report)
+    elif not fix:
         found = run(duration, console(as_json), page=report)
         if as_json:
             print_json(found)
@@ -81,7 +118,8 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, 
         for part in (_facts(facts), *parts):
             report.rich('', part)
         for (level, rate), one in found.items():
-            report.histogram(f'{level.name}, {rate:g} Hz: lateness', 1e6 * one.late, 'µs')
+            report.histogram(f'{level.name}, {rate:g} Hz', {'lateness': 1e6 * one.late},
+                             'lateness [µs]', small=True)
         report.write(page)
         out.print(f'report: {page}', soft_wrap=True)
     if seconds < MIN_VERDICT_TIME:
@@ -184,7 +222,7 @@ def _facts(facts: list[system_checks.Fact]) -> Table:
 
 
 def _table(found: Found) -> RenderableType:
-    table = spread_table('Wake-ups: how late [µs]', {
+    table = loop_report.spread_table('Wake-ups: how late [µs]', {
         f'{level.name}, {rate / 1000:g} kHz, {one.source}': 1e6 * one.late
         for (level, rate), one in found.items()})
     legend = Table.grid(padding=(0, 1))
@@ -207,7 +245,7 @@ def _verdict(found: Found, facts: list[system_checks.Fact]) -> RenderableType:
     lines: list[RenderableType] = [_sentence(level, verdicts[level]) for level in verdicts]
     todo = [fact.advice for fact in sorted(facts, key=lambda f: -f.grade) if fact.advice]
     if best.scheduling != Scheduling():
-        todo.insert(0, f'give the controller the parameters {best.parameters}')
+        todo.insert(0, f'set the controller parameters {best.parameters}')
     if any(one.source == PYTHON for one in found.values()) and not shutil.which(CYCLICTEST):
         todo.append(INSTALL)
     if todo:

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 import typer
@@ -23,6 +25,7 @@ from .options import (
     console,
     DEVELOP,
     Locked,
+    locked_joints,
     print_json,
     ReportFile,
     Robot,
@@ -31,16 +34,23 @@ from ..errors import ArgumentError, DemoError, require_modules
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
+    from ..control.settings.settings import Settings
     from ..law_comparison import Figures
     from ..model.robot import RobotModel
     from ..report.document import Report
 
 
-@command(DEVELOP, 'ur5 --report laws.html')
+@command(DEVELOP, 'my_arm.urdf --law pd --law my_law:LAW --config my_arm.yaml')
 def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
                  duration: Annotated[float, typer.Option(
                      min=0.5, max=60.0, help='Duration of the motion (s), extended if the limits '
                      'of the robot require it.')] = 4.0,
+                 law: Annotated[list[str], typer.Option(
+                     '--law', metavar='MODE', help='Law to compare, also one of your own: '
+                     'my_law:LAW; default: all of this package. Repeatable.')] = [],  # noqa: B006
+                 config: Annotated[list[Path], typer.Option(
+                     '--config', metavar='YAML', help='Parameter file of a controller to compare. '
+                     'Repeatable.')] = [],  # noqa: B006
                  accept_inertia: AcceptInertia = False,
                  picture: Annotated[Path, typer.Option(
                      '--picture', metavar='PNG', help='File of the picture.')
@@ -48,23 +58,27 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  topics: Annotated[bool, typer.Option(
                      '--topics', help='Use the ROS 2 nodes and topics, in lockstep.')
                      ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Compare all trajectory-tracking laws in MuJoCo with an exact and a perturbed model."""
+    """Compare laws or parameter files in MuJoCo with an exact and a perturbed model."""
     require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
                     DemoError)
     from .. import law_comparison
     from ..control.laws.registry import FOLLOWING
     from ..law_comparison import compare, compare_topics, draw
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     chosen = chosen_robot(robot, locked, at=at, roomy=True,
                           accepted_links=['*'] if accept_inertia else None)
     _check(picture)
     out = console()
+    candidates = _candidates(robot, chosen.model, law, config, locked, out)
+    if candidates and topics:
+        raise ArgumentError('--topics compares all laws of this package', name='--topics',
+                            remedy='leave it out, or --law and --config')
     found: list[Figures] = []
-    every, (unit, _) = 2 * len(FOLLOWING), units(chosen.model, 'm')
+    every, (unit, _) = 2 * (len(candidates) or len(FOLLOWING)), units(chosen.model, 'm')
     with out.status(f'0 of {every}: compiling ...') as status:
-        for figures in (compare_topics if topics else compare)(chosen.model, chosen.pose,
-                                                               duration):
+        for figures in (compare_topics(chosen.model, chosen.pose, duration) if topics else
+                        compare(chosen.model, chosen.pose, duration, candidates)):
             found.append(figures)
             result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {unit}'
             done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
@@ -92,12 +106,39 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
         raise typer.Exit(1)
 
 
+def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Sequence[Path],
+                locked: Sequence[str], out: Console) -> dict[str, Settings | None]:
+    """
+    Return what to compare: settings by name, None for those that suggested gains give a law.
+
+    :raises RobodynError: a law follows no trajectory, or a file is not for this robot.
+    """
+    from .verify import configured_robot
+    from ..control.laws import registry
+
+    found: dict[str, Settings | None] = dict.fromkeys(laws)
+    for path in configs:
+        _, of, settings = configured_robot(robot, locked_joints(locked), path, out)
+        if of.model.joint_names != model.joint_names:
+            raise ArgumentError(f'{path} drives the joints {", ".join(of.model.joint_names)}',
+                                name='--config', value=str(path), remedy='choose files for '
+                                + ', '.join(model.joint_names))
+        found[path.stem if path.stem not in found else str(path)] = settings
+    for name, given in found.items():
+        mode = given.mode if given else name
+        if not registry.find(mode).follows:
+            raise ArgumentError(f'{mode} follows no trajectory', name=name, value=mode,
+                                remedy=f'choose one of {", ".join(registry.FOLLOWING)}, or a law '
+                                'of your own with reference=TRAJECTORY')
+    return found
+
+
 def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Report:
     from ..control.references import sine_motion
     from ..dynamics import Dynamics
     from ..report.document import Report
-    from ..report.run_figure import units
     from ..report.scene import FRAME_RATE, moving_robot
+    from ..viewer.quantities import units
 
     model = robot.model
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
@@ -128,11 +169,11 @@ def _check(picture: Path) -> None:
     except OSError as error:
         raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
                             value=str(picture),
-                            remedy='give --picture another path that ends in .png') from error
+                            remedy='choose a --picture path that ends in .png') from error
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     unit, _ = units(model, 'm')
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,

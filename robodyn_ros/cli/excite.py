@@ -147,14 +147,14 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     from ..identification.excitation.base_regressor import motion_limits
     from ..identification.excitation.optimize import excite as optimized
     from ..identification.excitation.trajectory_file import JointTrajectory, write
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
-                            remedy='give a time from 0 on, and at least 1 repetition')
+                            remedy='use a time from 0 on, and at least 1 repetition')
     if not force:
-        check_new([output], '--output', 'give another --output, or --force to replace it')
+        check_new([output], '--output', 'choose another --output, or --force to replace it')
     model = robot.model
     limits = motion_limits(
         model, shares, ranges=_ranges(ranges),

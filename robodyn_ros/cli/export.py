@@ -78,7 +78,7 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
            force: Force = False) -> None:
     """Write the dynamics of a robot as C or JavaScript, or its controller as a C library."""
     if [as_c, as_js, bool(config)].count(True) != 1:
-        raise ArgumentError('it is not clear what to write', name='--c', remedy='give one of --c, '
+        raise ArgumentError('it is not clear what to write', name='--c', remedy='use one of --c, '
                             '--js and --config')
     if config:
         if locked or root or tip or gravity or quantity or frame or single:
@@ -89,14 +89,14 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
         load = numbers('--payload', payload) or [0.0, 0.0]
         if len(load) != 2 or not all(isfinite(x) and x >= 0.0 for x in load):
             raise ArgumentError(f'--payload is {payload}', name='--payload', value=payload,
-                                remedy='give a mass and a distance of at least 0: 3,0.1')
+                                remedy='use a mass and a distance of at least 0: 3,0.1')
         require_modules('export --config', ['rclpy'], RosError)     # which declares parameters
         write_controller(robot, config, output or Path(f'{Path(robot).stem}_controller'),
                          console(), force=force, payload=(load[0], load[1]), aarch64=aarch64)
         return
     if payload or aarch64:
         raise ArgumentError('--payload and --aarch64 belong to --config', name='--payload',
-                            remedy='leave them out, or give --config')
+                            remedy='leave them out, or add --config')
     if single and as_js:
         raise ArgumentError('--float is given with --js', name='--float',
                             remedy='leave it out: numbers of JavaScript are doubles')
@@ -124,7 +124,7 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     path = output or Path(f'{identifier(robot.name)}.{language}')
     if path.suffix != f'.{language}' or identifier(path.stem) != path.stem:
         raise ArgumentError(
-            f'{path.name} is no name of an exported file', name='--output', value=str(path),
+            f'{path.name} is not a name for an exported file', name='--output', value=str(path),
             remedy='write letters, digits and underscores, the prefix of the functions, and '
                    f'.{language}: my_arm.{language}')
     for quantity in quantities:
@@ -132,7 +132,7 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
             raise UnknownNameError('quantity', quantity, QUANTITY_MEANINGS)
         if 'frame' in TABLE[quantity].options and not frames:
             raise ArgumentError(f'{quantity} needs a frame', name='--frame', value=quantity,
-                                remedy='give --frame NAME')
+                                remedy='add --frame NAME')
     for frame in frames:
         robot.model.frame(frame)
     dialect = JAVASCRIPT if language == 'js' else FLOAT if single else DOUBLE
@@ -145,8 +145,8 @@ def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None
     else:
         texts = {path: javascript_file(found, path.stem, about)}
     if not force:
-        check_new(texts, '--output', 'give another --output, or --force to replace it')
-    write_texts(texts, '--output', 'give another --output', folders=False)
+        check_new(texts, '--output', 'choose another --output, or --force to replace it')
+    write_texts(texts, '--output', 'choose another --output', folders=False)
     out.print(f'{", ".join(map(str, texts))}: {", ".join(kernel.name for kernel in found)}',
               soft_wrap=True)
 
@@ -211,7 +211,7 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
 
     if not force:
         check_new([output], '--output',
-                  'give another --output, or --force to replace what is in it')
+                  'choose another --output, or --force to replace what is in it')
     package = package_name(output)
     given, exported = {}, {}
     for config in configs:
@@ -263,4 +263,4 @@ def _check_same(name: str, first: dict[str, Any], other: dict[str, Any]) -> None
             raise ParameterError(
                 f'{key} is {other[key]!r} in {name}, and {first[key]!r} in the first file',
                 name=key, value=other[key],
-                remedy='give the same: it cannot change while the arm is driven')
+                remedy='use the same: it cannot change while the arm is driven')

@@ -23,7 +23,8 @@ from ..identification.result import (
 from ..identification.result_files import friction_parameters
 from ..model.robot import RobotModel
 from ..report.document import Report
-from ..report.run_figure import units
+from ..report.run_figure import COLORS
+from ..viewer.quantities import units
 
 MAX_SUMMARY_JOINTS = 8
 MAX_COMBINATION_LETTERS = 60    # in a terminal; the report shows all
@@ -41,7 +42,7 @@ def comparison(validations: dict[str, Validation]) -> Table:
 def measures(valid: Validation, name: str) -> Table:
     """Return all measures of one model."""
     found = table(f'Prediction: {name}', 'joint', 'RMS [N·m | N]', 'relative [%]', 'R²',
-                  'autocorrelations outside the 95 % band')
+                  'autocorrelations outside the white-noise band')
     for j, joint in enumerate(valid.joint_names):
         found.add_row(joint, f'{valid.rms[j]:.4g}', f'{100 * valid.relative[j]:.2f}',
                       f'{valid.determination[j]:.5f}', f'{valid.whiteness[j]:.0%}')
@@ -120,22 +121,27 @@ PLOT_LIMIT = 3.2    # larger deviations of the URDF are drawn here
 TIME_LABEL = 'time [s]'
 
 
-def report(found: Identification, source: str, scene: str = '') -> Report:
+def report(found: Identification, source: str, scene: str = '',
+           files: Sequence[tuple[str, str]] = ()) -> Report:
     """
     Return the report of an identification.
 
-    :param source: names of the recordings.
+    :param source: names of the recordings; ``files``: path and hash of each.
     :param scene: page with the moving robot, '' for none.
     """
     estimate, valid, model = found.estimate, found.validation, found.nominal
     weight = f', weight of the prior {estimate.weight:.4g}' if estimate.weight else ''
+    worst = int(valid.relative.argmax())
     page = Report(
         f'Identification of {model.name}',
-        f'{found.unidentified_line}{". " if found.unidentified else ""}'
         f'{model.nv} joints; {estimate.base.rank} base parameters of {len(estimate.names)}, from '
-        f'{source}. Method: {estimate.method}{weight}; condition number {estimate.condition:.4g}. '
-        'On motion that was not fitted, the mean relative RMS of the joints, of the model that is '
-        f'exported, is {100 * valid.relative.mean():.2f} %.')
+        f'{source}. Method: {estimate.method}{weight}; condition number '
+        f'{estimate.condition:.4g}.', files=files, bad=bool(found.unidentified), verdict=(
+            f'{found.unidentified_line}{". " if found.unidentified else ""}'
+            'The exported model predicts motion that was not fitted with a relative RMS of '
+            f'{100 * valid.relative.mean():.2f} %, the URDF as it is with '
+            f'{100 * found.validations[NOMINAL].relative.mean():.1f} %; the worst joint is '
+            f'{valid.joint_names[worst]} with {100 * valid.relative[worst]:.2f} %.'))
     for line in (*model.warnings, *found.warnings):
         page.warning(line)
     _add_prediction(page, found)
@@ -167,9 +173,11 @@ def _add_prediction(page: Report, found: Identification) -> None:
               'unconstrained estimate has neither the constraints nor the prior of the exported '
               'one.')
     page.rich('', measures(valid, f'{found.estimate.method}, as exported'))
-    page.text('Autocorrelations of the errors outside the band in which 95 % of those of white '
-              'noise are: 5 % is white.')
+    page.text('Share of autocorrelations of the error outside the 95 % white-noise band: 5 % of '
+              'those of white noise are.')
     joints = valid.joint_names
+    page.heading('Efforts of the motion that was not fitted')
+    page.legend(dict(zip(('measured', 'predicted', NOMINAL), COLORS)))
     at, (measured, predicted, error) = _broken(
         valid.motion, valid.motion.effort, valid.predicted, valid.error)
     for j, joint in enumerate(joints):
@@ -179,7 +187,7 @@ def _add_prediction(page: Report, found: Identification) -> None:
                   f'{100 * nominal.relative[j]:.1f} %', at,
                   {'measured': measured[:, j], 'predicted': predicted[:, j],
                    NOMINAL: np.where(np.isfinite(measured[:, j]), before, np.nan)}, TIME_LABEL,
-                  f'effort [{_unit(found.nominal, j)}]')
+                  _unit(found.nominal, j), small=True)
     page.plot('Measured less predicted efforts', at, dict(zip(joints, error.T)), TIME_LABEL,
               '[N·m | N]')
 
@@ -209,15 +217,17 @@ def _add_parameters(page: Report, found: Identification) -> None:
 def _add_motion(page: Report, found: Identification) -> None:
     """Add positions and velocities of both parts."""
     unit, _ = units(found.nominal)
+    page.heading('Motion')
+    page.legend(dict(zip(found.nominal.joint_names, COLORS)))
     for quantity, label in (('position', unit), ('velocity', f'({unit})/s')):
         (train_at, (train,)), (test_at, (test,)) = (
             _broken(motion, getattr(motion, quantity)) for motion in (found.train, found.test))
         columns = found.nominal.joint_names
         fitted = np.vstack((train, np.full_like(test, np.nan)))
         other = np.vstack((np.full_like(train, np.nan), test))
-        page.plot(f'{quantity}; dashed: not fitted', np.concatenate((train_at, test_at)),
-                  dict(zip(columns, fitted.T)), TIME_LABEL, f'{quantity} [{label}]',
-                  dashed=dict(zip(columns, other.T)))
+        page.plot(f'{quantity} [{label}]; dashed: not fitted',
+                  np.concatenate((train_at, test_at)), dict(zip(columns, fitted.T)), TIME_LABEL,
+                  '', dashed=dict(zip(columns, other.T)), small=True)
 
 
 def _broken(motion: Motion, *values: ndarray) -> tuple[ndarray, list[ndarray]]:

@@ -17,6 +17,7 @@ import typer
 
 from .options import (
     as_option,
+    AsJson,
     chosen_robot,
     command,
     console,
@@ -24,6 +25,7 @@ from .options import (
     IDENTIFY,
     Locked,
     output,
+    print_json,
     Root,
     Tip,
 )
@@ -44,7 +46,8 @@ from .recording_options import (
     Topic,
     UnitsOption,
 )
-from .validate import identified_conditions, with_friction
+from .torque_constants import drive_gains
+from .validate import identified_conditions, validate, with_friction
 from ..errors import (
     ArgumentError,
     DemoError,
@@ -58,10 +61,11 @@ if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
     from ..identification.options import DataIssue, PipelineOptions, PreparationOptions
     from ..identification.recordings.recording import Recording
-    from ..identification.result import Identification
+    from ..identification.result import Identification, Validation
     from ..report.scene import MovingRobot
 
 REPORT = 'report.html'
+DRIVES = 'Torque constants'      # panel of the help
 DECLARED_ENCODING = re.compile(r'^(\ufeff?\s*<\?xml[^>]*?)\s+encoding\s*=\s*(["\']).*?\2')
 UNIDENTIFIED = 3        # exit code: files were written, in which joints are without friction
 MOST_WARNINGS = 3       # about the URDF, without --verbose
@@ -69,16 +73,17 @@ MOST_WARNINGS = 3       # about the URDF, without --verbose
 
 @command(IDENTIFY, 'motion.npz --robot my_arm.urdf')
 def identify(
-        recordings: Sources, robot: OfRobot,
-        verify: Annotated[Path | None, typer.Option(
-            metavar='RECORDING', help='Recording to predict; the others are fitted.')] = None,
+        robot: OfRobot, recordings: Sources = [],  # noqa: B006
+        validation: Annotated[Path | None, typer.Option(
+            '--validate', metavar='RECORDING', help='Recording to predict: by the model that is '
+            'fitted to the others or, without others, by --robot and --friction.')] = None,
         locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
         split: Annotated[float, typer.Option(
             help='Fraction of each recording used for fitting; the rest is predicted. Not used '
-            'with --verify.')] = 0.7,
+            'with --validate.')] = 0.7,
         directions: Annotated[bool, typer.Option(
             '--directions', help='Separate friction for both directions.')] = False,
         static: Annotated[bool, typer.Option(
@@ -101,46 +106,85 @@ def identify(
         payload: Annotated[bool, typer.Option(
             '--payload', help='Identify the load at --frame; the robot is known.')] = False,
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
+        drives: Annotated[bool, typer.Option(
+            '--drive-gains', help='Identify the torque constants from motor currents; --known or '
+            '--loaded makes them absolute.', rich_help_panel=DRIVES)] = False,
+        known: Annotated[str, typer.Option(
+            metavar='JOINT=GAIN', help='Gain of one joint from its data sheet (N·m/A).',
+            rich_help_panel=DRIVES)] = '',
+        loaded: Annotated[Path | None, typer.Option(
+            metavar='RECORDING', help='Recording with a known load at --frame.',
+            rich_help_panel=DRIVES)] = None,
+        mass: Annotated[float, typer.Option(
+            help='Mass of that load (kg).', rich_help_panel=DRIVES)] = 0.0,
+        com: Annotated[str, typer.Option(
+            metavar='X,Y,Z', help='Its center of mass in --frame (m).', rich_help_panel=DRIVES
+            )] = '0,0,0',
         friction: FrictionFile = None,
         force: Annotated[bool, typer.Option(
             '--force', help='Replace files that exist, even if the result predicts worse than a '
             'constant.')] = False,
         verbose: Annotated[bool, typer.Option(
             '--verbose', help='Print all notes, parameters and tables of the report.')] = False,
-        output: Annotated[Path, output('Folder of the results.', 'FOLDER')] = Path('identified')
-        ) -> None:
-    """Identify the inertias and the friction of a robot from a recording of its motion."""
+        output: Annotated[Path, output('Folder of the results.', 'FOLDER')] = Path('identified'),
+        as_json: AsJson = False) -> None:
+    """Identify inertias and friction, a load, or torque constants; validate a model."""
     from ..identification.options import ParameterSelection, PipelineOptions, PreparationOptions
     from ..report import REQUIRED_MODULES
 
-    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
+    if not (recordings or validation) or payload + drives + (validation is not None) > 1:
+        raise ArgumentError('it is not clear what to identify', name='RECORDING', remedy='pass '
+                            'recordings, or one to --validate, or both; with --payload or '
+                            '--drive-gains recordings only')
+    if not drives and (loaded or mass or known) or frame and not (drives or payload):
+        raise ArgumentError('--loaded, --mass and --known are those of --drive-gains, and --frame '
+                            'of --payload, too', name='--drive-gains', remedy='add it, or leave '
+                            'them out')
+    out = console(as_json)
+    chosen = chosen_robot(robot, locked, root, tip, gravity,
+                          massless='warn' if recordings else 'refuse')
     reading = read_options(columns, units, rate, topic, joints)
     preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
-    late = seconds('--delay', delay)
-    if payload:
-        if len(recordings) > 1 or verify is not None:
+    late, code = seconds('--delay', delay), 0
+    if drives:
+        figures = drive_gains(chosen, recordings, (loaded, frame, mass, com), known, reading,
+                              preparation, out)
+    elif payload:
+        if len(recordings) > 1:
             raise ParameterError('--payload takes one recording', name='--payload',
-                                 value=len(recordings), remedy='leave --verify and the other '
-                                                               'recordings out')
-        given = recording_of(recordings[0], chosen, reading, console())
-        find_load(chosen, given, frame, friction, late, preparation, console())
-        return
-    require_modules('identify', REQUIRED_MODULES, IdentificationError)
-    selection = ParameterSelection(static=static, directions=directions, moving=moving)
-    options = PipelineOptions(selection, armature, split, late, tilt and not root,
-                              distance('--presliding', presliding), preparation, force)
-    same_robot = robot_options(chosen, root, tip, gravity)
-    if code := run(recordings, verify, chosen, reading, options, output, console(), same_robot,
-                   reading_words(columns, units, rate, topic, joints), verbose=verbose):
+                                 value=len(recordings), remedy='leave the others out')
+        figures = find_load(chosen, recording_of(recordings[0], chosen, reading, out), frame,
+                            friction, late, preparation, out)
+    elif validation is not None and not recordings:
+        figures = measured(validate(chosen, recording_of(validation, chosen, reading, out),
+                                    friction, late, moving or None, preparation, out))
+    else:
+        require_modules('identify', REQUIRED_MODULES, IdentificationError)
+        selection = ParameterSelection(static=static, directions=directions, moving=moving)
+        options = PipelineOptions(selection, armature, split, late, tilt and not root,
+                                  distance('--presliding', presliding), preparation, force)
+        found = run(recordings, validation, chosen, reading, options, output, out,
+                    robot_options(chosen, root, tip, gravity),
+                    reading_words(columns, units, rate, topic, joints), verbose=verbose)
+        figures, code = measured(found.validation), UNIDENTIFIED * bool(found.unidentified)
+    if as_json:
+        print_json(figures)
+    if code:
         raise typer.Exit(code)
+
+
+def measured(of: Validation) -> dict[str, Any]:
+    """Return how well a model predicts, for a script: RMS [N·m | N], also relative."""
+    return {'joints': of.joint_names, 'rms': of.rms, 'relative': of.relative,
+            'mean_relative': of.relative.mean()}
 
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
         same_robot: Sequence[str] = (), same_files: Sequence[str] = (), *,
-        verbose: bool = False) -> int:
+        verbose: bool = False) -> Identification:
     """
-    Identify the robot, print a summary, write the files and a report; return the exit code.
+    Identify the robot, print a summary, write the files and a report.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param same_robot: options by which another command has this robot; ``same_files``: those by
@@ -151,6 +195,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     from ..identification.pipeline import run as identified
     from ..identification.pipeline import Source
     from ..identification.result_files import FRICTION, URDF, writable_folder
+    from ..report.document import hashed
     from ..report.scene import MovingRobot
 
     warnings = robot.model.warnings
@@ -183,19 +228,20 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
             out.print(f'! {line}', style='yellow', soft_wrap=True)
         with out.status('writing the report ...'), writable_folder(output):
             (output / REPORT).write_text(
-                report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
+                report(found, source.text, _scene(moving, out),
+                       hashed([*paths, verification, robot.path])).html(), encoding='utf-8')
     out.print(f'wrote {", ".join(map(str, (*written, output / REPORT)))}', soft_wrap=True)
     if not verbose:
         out.print('all parameters, terms and notes: in the report, or with --verbose')
     out.print('check it on another recording: ' + shlex.join([
-        'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
-        str(output / FRICTION), *same_robot, *same_files]), soft_wrap=True)
+        'robodyn', 'identify', '--validate', 'RECORDING', '--robot', str(output / URDF),
+        '--friction', str(output / FRICTION), *same_robot, *same_files]), soft_wrap=True)
     out.print('suggested next excitation: ' + shlex.join([
         'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
         *same_robot, '--at', ','.join(f'{value:.6g}' for value in robot.pose), *same_files,
         '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]), soft_wrap=True)
-    return UNIDENTIFIED if found.unidentified else 0
+    return found
 
 
 def _print_summary(found: Identification, source: str, out: Console) -> None:
@@ -287,8 +333,8 @@ def _text(path: Path) -> str:
 
 
 def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
-            delay: float | None, options: PreparationOptions, out: Console) -> None:
-    """Identify the load at a frame and print it as parameters of the controller."""
+            delay: float | None, options: PreparationOptions, out: Console) -> dict[str, Any]:
+    """Identify the load at a frame; print and return it as parameters of the controller."""
     from .identification_report import load_table
     from ..identification.estimation.payload import find_payload
     from ..identification.options import by_kind
@@ -311,12 +357,14 @@ def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: P
     for line in found.unseen:
         out.print(f'! not determined: {line}', style='yellow')
     out.print('\nparameters of the controller:')
-    com = ', '.join(f'{value:.4f}' for value in found.com)
-    out.print(f'payload_frame: {found.frame}\npayload_mass: {found.mass:.4f}\n'
-              f'payload_com: [{com}]')
+    values = {'payload_frame': found.frame, 'payload_mass': round(found.mass, 4),
+              'payload_com': [round(value, 4) for value in found.com.tolist()]}
     if found.inertia is not None:
-        moments = ', '.join(f'{value:.5g}' for value in found.inertia[np.triu_indices(3)])
-        out.print(f'payload_inertia: [{moments}]')
+        values['payload_inertia'] = [float(f'{value:.5g}')
+                                     for value in found.inertia[np.triu_indices(3)]]
+    for name, value in values.items():
+        out.print(f'{name}: {value}')
+    return values
 
 
 def seconds(option: str, text: str, choices: str = 'seconds') -> float | None:

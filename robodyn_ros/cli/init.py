@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 import os
 from pathlib import Path
 from shutil import which
@@ -75,7 +76,14 @@ jobs:
 """)
 
 
-@command(MODEL, 'my_arm.urdf --robot-compensates-gravity')
+class Compensator(str, Enum):
+    """Who compensates gravity."""
+
+    ROBOT = 'robot'
+    CONTROLLER = 'controller'
+
+
+@command(MODEL, 'my_arm.urdf --gravity-by robot')
 def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          root: Root = '',
          tip: Tip = '',
@@ -83,10 +91,9 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          output: Annotated[Path | None, output(
              'File to write; default: ROBOT.yaml in this folder.')] = None,
          force: Force = False,
-         robot_compensates: Annotated[bool | None, typer.Option(
-             '--robot-compensates-gravity/--controller-compensates-gravity', help='Whether the '
-             'robot adds gravity compensation itself (Franka, UR); default: left for you to fill '
-             'in.')] = None,
+         compensator: Annotated[Compensator | None, typer.Option(
+             '--gravity-by', help='Which of both compensates gravity; a Franka or UR does so '
+             'itself. Default: left for you to fill in.')] = None,
          accept: AcceptInertia = False,
          rate: Annotated[float, typer.Option(
              min=1.0, max=1e4, help='Rate of the controller (Hz).')] = 1000.0,
@@ -99,28 +106,30 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     """Write a commented parameter file: limits, stable gains, and missing URDF data."""
     require_modules('init', ['rclpy'], RosError)
     from ..control.settings.settings import Settings
+    from ..model.robot import roomy_position
     from ..model.unit_checks import unit_doubts
     from ..nodes.clients.controller_file import controller_file, missing, parameters
 
     chosen = chosen_robot(robot, locked, root, tip, gravity, at)
     given = chosen.urdf_parameters() | {name: value for name, value in (
         ('root', root), ('tip', tip), ('gravity', numbers('--gravity', gravity))) if value}
-    if robot_compensates is not None:
-        given['robot_compensates_gravity'] = robot_compensates
+    if compensator is not None:
+        given['robot_compensates_gravity'] = compensator == Compensator.ROBOT
     file, out = output or Path(f'{chosen.name}.yaml'), console()
     settings = Settings(rate=rate, loop_delay=delay)
     also = verification_files(_relative(chosen, file), file) if ci else {}
     if not force:
-        check_new([file, *also], '--output', 'give another --output, or --force to replace it'
+        check_new([file, *also], '--output', 'choose another --output, or --force to replace it'
                   + (', or leave out --ci' if ci else ''))
     model = chosen.model
     if not accept and (doubts := [doubt.text for doubt in unit_doubts(model) if doubt.dynamic]):
         raise InertiaError(
             f'gains are not computed: {"; ".join(doubts)}', name=model.name, value=doubts,
             remedy='correct the URDF, or accept its numbers: --accept-inertia')
-    values = given | parameters(model, chosen.pose, settings)
-    text = controller_file(model, values, chosen.pose, chosen.source, settings)
-    write_texts({file: text, **also}, '--output', 'give another --output'
+    pose = None if (chosen.pose == roomy_position(model)).all() else chosen.pose
+    values = given | parameters(model, pose, settings)
+    text = controller_file(model, values, pose, chosen.source, settings)
+    write_texts({file: text, **also}, '--output', 'choose another --output'
                 + (', or leave out --ci' if ci else ''))
     out.print(f'Parameters of the controller: {file}', soft_wrap=True)
     for path in also:

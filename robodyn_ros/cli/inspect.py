@@ -1,12 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 # flake8: noqa: A005
-"""Subcommand `inspect`: tables of a robot that fit a terminal of 80 columns."""
+"""Subcommands `inspect`, tables of a robot for a terminal of 80 columns, and `robots`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import inf, isinf
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from .options import (
     chosen_robot,
     command,
     console,
+    Force,
     Gravity,
     Locked,
     MODEL,
@@ -32,7 +34,10 @@ from .options import (
     Root,
     Tip,
 )
+from .repair import repair
 from ..errors import ParameterError
+from ..extras import pip_install
+from ..model.resources import robot_names
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
@@ -60,8 +65,14 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             driver_options: Annotated[list[str], typer.Option(
                 '--driver-options', metavar='NAME=VALUE',
                 help='Option of the driver. Repeatable.')] = [],  # noqa: B006
-            as_json: AsJson = False) -> None:
-    """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
+            repaired: Annotated[Path | None, typer.Option(
+                '--repair', metavar='FILE', help='Only write this URDF with the nearest '
+                'physically consistent inertias, and show what was changed.')] = None,
+            force: Force = False, as_json: AsJson = False) -> None:
+    """Show joints, bodies, limits, gravity torques at a pose, and warnings; repair inertias."""
+    if repaired is not None:
+        repair(robot, repaired, force, console())
+        return
     chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
     stated = stated_by(driver, driver_options, chosen) if driver else None
     model = stated.model if stated else chosen.model
@@ -73,6 +84,15 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
         console().print(report(model, chosen.pose, chosen.source))
         if stated:
             console().print(_driver(driver, stated, chosen.model))
+
+
+@command(MODEL, '')
+def robots() -> None:
+    """List the robots that commands and `load_urdf` know by name."""
+    names, out = robot_names(), console()
+    out.print('\n'.join(names))
+    if 'panda' not in names:
+        out.print(f'panda, ur5, kinova and others: {pip_install("example-robot-data")}')
 
 
 class Stated(NamedTuple):
@@ -137,7 +157,8 @@ def _driver(name: str, stated: Stated, urdf: RobotModel) -> RenderableType:
         f'{text} {"not stated" if value is None else told_as.format(value)}'
         for text, value, told_as in (
             ('compensates gravity', WORDS[facts.compensates_gravity], '{}'),
-            ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz')))]
+            ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz'),
+            ('motors obey', WORDS[facts.obeys], '{}')))]
     return Group(Text(f'Driver {name}', 'bold'), Text(', '.join(words)), *[table] * bool(told), *(
         [Text(f'! {text}', 'yellow') for text in stated.contradictions]
         or [Text('no contradictions', 'green')]))

@@ -1,22 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `loop-report`: timing of a control loop from its log."""
+"""Timing of a control loop from its log, for `robodyn check-machine --timing`."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from rich import box
 from rich.console import Console
 from rich.table import Table
-import typer
 
-from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile, save_picture
 from ..errors import ArgumentError
-from ..extras import pip_install
 from ..realtime.statistics import load, rate, Recording, spread
 from ..report.document import Report
 
@@ -24,26 +20,10 @@ COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the
            'answer': 'state to effort'}
 BARS = '▁▂▃▄▅▆▇█'
 TABLE_BINS = 12
-PICTURE_BINS = 80
 
 
-@command(DIAGNOSE, '/tmp/timing.npz --report timing.html')
-def loop_report(file: Annotated[Path, typer.Argument(
-                    metavar='FILE', help='File written by a controller with the parameter '
-                                         'timing_file.')],
-                picture: Annotated[Path | None, typer.Option(
-                    '--picture', metavar='PNG', help='File of the histograms; default: beside '
-                    'FILE.')] = None,
-                report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Show the timing of a control loop: statistics, and a picture of histograms."""
-    if as_json:
-        print_json(figures(file))
-        return
-    run(file, picture or file.with_suffix('.png'), console(), page=report)
-
-
-def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
-    """Print the statistics of a timing log and draw its histograms; ``page``: a report."""
+def run(path: Path, out: Console, *, page: Path | None = None) -> None:
+    """Print the statistics of a timing log; ``page``: file of a report with histograms."""
     recording = _loaded(path)
     about = recording.about
     mean, deviation = rate(recording.cycles)
@@ -58,13 +38,6 @@ def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) ->
     if page is not None:
         _report(recording, path.name).write(page)
         out.print(f'report: {page}', soft_wrap=True)
-    if find_spec('matplotlib') is None:
-        out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
-                  style='yellow')
-        return
-    with out.status('drawing ...'):         # in a terminal only
-        _draw(recording, path.name, picture)
-    out.print(f'histograms: {picture}')
 
 
 def figures(path: Path) -> dict[str, Any]:
@@ -94,7 +67,7 @@ def _report(recording: Recording, title: str) -> Report:
     for column, name in COLUMNS.items():
         x = 1e6 * recording.cycles[column]
         if np.isfinite(x).any():
-            report.histogram(f'{name}: histogram', x, 'µs')
+            report.histogram(f'{name}: histogram', {name: x}, 'µs')
             report.plot(f'{name}: every cycle', cycles, {name: x}, 'cycle', 'µs')
     return report
 
@@ -123,34 +96,3 @@ def _bars(x: ndarray, upper: float) -> str:
     counts, _ = np.histogram(x[np.isfinite(x)], TABLE_BINS, (0.0, max(upper, 1e-9)))
     heights = np.log1p(counts) / max(np.log1p(counts.max()), 1e-9)
     return ''.join(BARS[int(h * (len(BARS) - 1))] if h else ' ' for h in heights)
-
-
-def _draw(recording: Recording, title: str, picture: Path) -> None:
-    """
-    Write the histograms.
-
-    :raises ArgumentError: the picture cannot be written.
-    """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({'font.size': 9}):
-        figure = Figure(figsize=(7.0, 7.5), layout='constrained')
-        axes = figure.subplots(len(COLUMNS), 1)
-        for ax, (column, name) in zip(axes, COLUMNS.items()):
-            x = 1e6 * recording.cycles[column]
-            figures = spread(x)
-            ax.set_title(name, loc='left')
-            ax.set_xlabel('µs')
-            ax.set_ylabel('cycles')
-            if np.isnan(figures.max):
-                ax.text(0.5, 0.5, 'not measured', ha='center', transform=ax.transAxes)
-                continue
-            ax.hist(x[np.isfinite(x)], PICTURE_BINS, log=True, color='#4878a8')
-            for name, style in (('p50', '-'), ('p99', '--'), ('p99.9', ':')):
-                ax.axvline(figures.named()[name], color='#303030', lw=1, ls=style,
-                           label=f'{name} {figures.named()[name]:.1f}')
-            ax.plot([], [], ' ', label=f'max {figures.max:.1f}')
-            ax.legend(fontsize=8)
-        figure.suptitle(f'{title}: {recording.about.scheduling}', x=0.02, ha='left')
-        save_picture(figure, picture)

@@ -1,8 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommands `new-law` and `new-driver`: commented templates, and their tests."""
+"""Subcommand `new`: commented templates of a control law and of a driver, and their tests."""
 
-from collections.abc import Mapping
+from enum import Enum
 from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
@@ -86,42 +86,6 @@ def test_random_worlds_break_nothing():
 ''')
 
 
-@command(DEVELOP, 'my_spring')
-def new_law(name: Annotated[str, typer.Argument(
-                metavar='NAME', help='Name of the law and of its module, such as my_spring.')],
-            folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
-            force: Force = False) -> None:
-    """Write a commented template of a control law, and its test."""
-    law, test = write_module(name, folder, {'': LAW, 'test_': LAW_TEST}, name.upper(), force)
-    console().print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
-                    f'run the test: {test_command(test)}')
-
-
-def test_command(test: Path) -> str:
-    """Return the command that runs a test, with the installation of pytest if it is missing."""
-    install = '' if find_spec('pytest') else 'pip install pytest && '
-    return f'{install}python -m pytest {test}'
-
-
-def write_module(name: str, folder: Path, templates: Mapping[str, Template], constant: str,
-                 force: bool) -> list[Path]:
-    """
-    Write the module ``name`` and others that begin with a prefix; return the paths.
-
-    :param templates: text with $name and $constant, by the prefix of its file.
-    :raises ArgumentError: the name is no module name, or a file exists or cannot be written.
-    """
-    if not name.isidentifier() or iskeyword(name) or name != name.lower():
-        raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
-                            remedy='use lower-case letters, digits and underscores: my_spring')
-    texts = {folder / f'{prefix}{name}.py': text.substitute(name=name, constant=constant)
-             for prefix, text in templates.items()}
-    if not force:
-        check_new(texts, 'NAME', 'choose another name, or replace with --force')
-    write_texts(texts, '--output', 'give another --output')
-    return [*texts]
-
-
 DRIVER = Template('''\
 """
 Driver: the arm $name, read and written in the process of the controller.
@@ -168,6 +132,7 @@ class $constant:
             # velocity_limit=[3.0, 3.0],    # [rad/s | m/s]
             # armature=[0.05, 0.05],        # rotor inertia times gear ratio squared [kg·m² | kg]
             # max_rate=rate,                # at which the arm takes efforts [Hz]
+            # obeys=True,                   # no motor test: each motor is known to move its joint
         )
 
     def read(self) -> Reading | None:
@@ -240,13 +205,34 @@ def test_it_reads_and_writes():
 ''')
 
 
-@command(DEVELOP, 'my_arm')
-def new_driver(name: Annotated[str, typer.Argument(
-                   metavar='NAME', help='Name of the driver and of its module, such as my_arm.')],
-               folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
-               force: Force = False) -> None:
-    """Write a commented template of a driver, and its test."""
-    constant = ''.join(word.capitalize() for word in name.split('_'))
-    driver, test = write_module(name, folder, {'': DRIVER, 'test_': DRIVER_TEST}, constant, force)
-    console().print(f'{driver}: the driver, parameter driver {name}:{constant}\n{test}: its test\n'
-                    f'run the test: {test_command(test)}')
+class Kind(str, Enum):
+    """What there are templates of."""
+
+    LAW = 'law'
+    DRIVER = 'driver'
+
+
+@command(DEVELOP, 'law my_spring')
+def new(kind: Annotated[Kind, typer.Argument(help='What to write.')],
+        name: Annotated[str, typer.Argument(
+            metavar='NAME', help='Its name, and that of its module, such as my_spring.')],
+        folder: Annotated[Path, output('Folder to write to.', 'FOLDER')] = Path('.'),
+        force: Force = False) -> None:
+    """Write a commented template of a control law or of a driver, and its test."""
+    if kind == Kind.LAW:
+        templates, constant, parameter = (LAW, LAW_TEST), name.upper(), 'mode'
+    else:
+        constant = ''.join(word.capitalize() for word in name.split('_'))
+        templates, parameter = (DRIVER, DRIVER_TEST), 'driver'
+    if not name.isidentifier() or iskeyword(name) or name != name.lower():
+        raise ArgumentError(f'{name!r} is not a module name', name='NAME', value=name,
+                            remedy='use lower-case letters, digits and underscores: my_spring')
+    texts = {folder / f'{prefix}{name}.py': text.substitute(name=name, constant=constant)
+             for prefix, text in zip(('', 'test_'), templates)}
+    if not force:
+        check_new(texts, 'NAME', 'choose another name, or replace with --force')
+    write_texts(texts, '--output', 'choose another --output')
+    module, test = texts
+    install = '' if find_spec('pytest') else 'pip install pytest && '
+    console().print(f'{module}: the {kind.value}, parameter {parameter} {name}:{constant}\n'
+                    f'{test}: its test\nrun the test: {install}python -m pytest {test}')

@@ -50,7 +50,7 @@ def save_picture(figure: Any, picture: Path) -> None:
     except (OSError, ValueError) as error:
         raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
                             value=str(picture),
-                            remedy='give --picture another path that ends in .png') from error
+                            remedy='choose a --picture path that ends in .png') from error
 
 
 # Options whose names differ from those of the library's parameters
@@ -194,8 +194,10 @@ def command(panel: str, example: str, group: str = '', **settings: Any
 
 
 #: Groups of commands, `robodyn GROUP COMMAND`.
-GROUPS = {'driver': typer.Typer(no_args_is_help=True, help='Bring an arm up whose motors are on '
-                                'a CAN bus: list, scan, check, watch, hold, report.')}
+GROUPS = {name: typer.Typer(no_args_is_help=True, help=text) for name, text in {
+    'calibrate': 'Of a running arm: collision thresholds, masses and friction, a payload.',
+    'driver': 'Bring an arm up whose motors are on a CAN bus: list, scan, check, watch, hold, '
+              'report.'}.items()}
 for _group, _commands in GROUPS.items():
     app.add_typer(_commands, name=_group, rich_help_panel=RUN)
 
@@ -309,7 +311,7 @@ def connected(command: str, node: str, sim_time: bool, wait: float
     from ..nodes.clients.running_controller import RunningController
     from ..nodes.middleware.client_session import session
 
-    with session(f'robodyn_{command.replace("-", "_")}', sim_time) as here:
+    with session(f'robodyn_{command.replace(" ", "_")}', sim_time) as here:
         yield here, RunningController(here, node, wait)
 
 

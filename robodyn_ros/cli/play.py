@@ -52,7 +52,11 @@ def play(file: Annotated[Path, typer.Argument(
              'packages.')] = False,
          sim_time: SimTime = False,
          wait: Wait = 10.0) -> None:
-    """Send a trajectory to a running controller; fails if it is refused. Ctrl-C stops the arm."""
+    """
+    Send a trajectory to a running controller; fails if it is refused. Ctrl-C stops the arm.
+
+    The action FollowJointTrajectory needs ros-<distro>-control-msgs of a ROS installation.
+    """
     require_modules('play', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import read
     from ..identification.recordings.recording import check_target, write

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from ..identification.options import DataIssue
     from ..identification.recordings.recording import Recording
 
+READING = 'Recordings'      # panel of a help
 # Kinds of issues that an unknown load causes
 OF_LOAD = ('effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order', 'time',
            'model', 'position unit')
 
-Source = Annotated[Path, typer.Argument(
-    metavar='RECORDING', help='CSV or .npz file, or a bag of ROS 2: time, positions and efforts '
-                              'of the joints.')]
 Sources = Annotated[list[Path], typer.Argument(
     metavar='RECORDING...', help='CSV, .npz, .mat files or bags of ROS 2, of the same columns and '
                                  'units: time, positions and efforts of the joints.')]
@@ -34,22 +32,25 @@ OfRobot = Annotated[str, typer.Option(
 ColumnsOption = Annotated[list[str], typer.Option(
     '--columns', metavar='QUANTITY=PATTERN', help='Columns of time, position, velocity or effort '
     'with other headers: position=q{i} ({i} from 1, {i0} from 0, {name}), or headers and numbers '
-    'from 0: effort=13-18.')]
+    'from 0: effort=13-18.', rich_help_panel=READING)]
 UnitsOption = Annotated[list[str], typer.Option(
     '--units', metavar='QUANTITY=UNIT', help='deg, deg/s, mN·m, ms ..., with a minus to invert '
-    'the sign; or a factor to SI. For one joint: effort.joint2=-N·m.')]
+    'the sign; or a factor to SI. For one joint: effort.joint2=-N·m.', rich_help_panel=READING)]
 Joints = Annotated[str, typer.Option(
     '--joints', metavar='J1,J2,...', help='Joints in the order of the columns, if the headers '
-    'have numbers only; for a bag: its joint names, in the order of the robot.')]
+    'have numbers only; for a bag: its joint names, in the order of the robot.',
+    rich_help_panel=READING)]
 Rate = Annotated[float | None, typer.Option(
-    '--rate', help='Sample rate (Hz), if there is no time column.')]
+    '--rate', help='Sample rate (Hz), if there is no time column.', rich_help_panel=READING)]
 Topic = Annotated[str, typer.Option(
-    '--states', help='Topic of the joint states in a bag that has several.')]
+    '--states', help='Topic of the joint states in a bag that has several.',
+    rich_help_panel=READING)]
 Accept = Annotated[list[str], typer.Option(
-    '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
+    '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.',
+    rich_help_panel=READING)]
 CutoffOption = Annotated[float | None, typer.Option(
     '--cutoff', help='Cut-off frequency of the low-pass filter (Hz); inf: none; default: '
-                     'automatic.')]
+                     'automatic.', rich_help_panel=READING)]
 FrictionFile = Annotated[Path | None, typer.Option(
     '--friction', metavar='YAML', help='friction.yaml of an identification; cut-off, delay and '
     'the uncertainty of the model are those of the parameters.yaml beside it.')]

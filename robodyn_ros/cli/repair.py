@@ -1,16 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `repair`: a URDF with physically consistent inertias."""
+"""A URDF with physically consistent inertias, for `robodyn inspect --repair`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 
-from .options import command, console, Force, MODEL, output, Robot
 from .options import table as empty_table
 from ..errors import check_new, UrdfError, writing
 from ..model.resources import robot_path
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from ..identification.repair import Change
 
 
-@command(MODEL, 'my_arm.urdf -o repaired.urdf')
-def repair(robot: Robot, output: Annotated[Path | None, output(
-               'The URDF to write; default: ROBOT_repaired.urdf beside ROBOT.')] = None,
-           force: Force = False) -> None:
-    """Write a URDF with the nearest physically consistent inertias; show what was changed."""
+def repair(robot: str, target: Path, force: bool, out: Console) -> None:
+    """
+    Write a URDF with the nearest physically consistent inertias; print what was changed.
+
+    :raises RobodynError: a file cannot be read or written, or an inertia differs too much.
+    """
     from ..identification.repair import links_not_judged, repaired_urdf
     from ..model.urdf_source import expanded, is_xacro
 
-    out, target = console(), output or _beside(Path(robot).expanduser())
     if not force:
-        check_new([target], '--output', 'give another --output, or --force to replace it')
+        check_new([target], '--repair', 'choose another --repair, or --force to replace it')
     source = robot_path(robot)
     text = expanded(source).encode() if is_xacro(source) else _content(source)
     repaired, changes = repaired_urdf(text)
@@ -40,7 +40,7 @@ def repair(robot: Robot, output: Annotated[Path | None, output(
         out.print(f'All {"other " if without else ""}inertias of {source} are physically '
                   'consistent: nothing to repair.', soft_wrap=True)
         return
-    with writing(target, '--output', 'give another --output'):
+    with writing(target, '--repair', 'choose another --repair'):
         target.write_bytes(repaired)
     out.print(table(changes))
     out.print(f'Masses and centres of mass are as they were. Written: {target}', soft_wrap=True)
@@ -69,9 +69,4 @@ def _content(source: Path) -> bytes:
         return source.read_bytes()
     except OSError as error:
         raise UrdfError(f'{source} cannot be read ({error.strerror})', name=str(source),
-                        remedy='give the path of a readable file') from error
-
-
-def _beside(path: Path) -> Path:
-    name = path.name.removesuffix('.xacro').removesuffix('.urdf')
-    return path.with_name(f'{name}_repaired.urdf')
+                        remedy='pass the path of a readable file') from error

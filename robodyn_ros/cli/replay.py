@@ -16,6 +16,7 @@ from rich.table import Table
 import typer
 
 from .options import AsJson, command, console, DIAGNOSE, print_json, ReportFile, save_picture
+from .simulate import write_csv
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from ..flight_recorder.replay import Agreement, Replay
     from ..report.document import Report
 
+Limits = tuple[tuple[str, float], tuple[str, float]]    # lower, upper: field of JOINT, sign
 MIN_LABELED_WIDTH = 0.08    # of a phase, relative to the picture
 MIN_DATE = 1e9    # [s]: later times are dates, earlier ones simulation time
+MAX_STEP, MAX_JUMPS = 10.0, 5    # [s] between two cycles, else time has jumped; shown jumps
+PHASE_COLORS = '#808080', '#8b6bd1', '#2a9d5c', '#e07b1a', '#c03020'
 
 
 @command(DIAGNOSE, 'fault.mcap --report fault.html')
@@ -38,9 +42,15 @@ def replay(file: Annotated[Path, typer.Argument(
            law: Annotated[list[str], typer.Option(
                '--law', metavar='PACKAGE.MODULE:NAME', help='Custom law of the recording; its '
                'module is imported. Repeatable.')] = [],  # noqa: B006
+           overlay: Annotated[Path | None, typer.Option(
+               '--overlay', metavar='FILE', help='Recording of another run of the same robot, '
+               'drawn into the plots of the report.')] = None,
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
                ] = None,
+           csv_file: Annotated[Path | None, typer.Option(
+               '--csv', metavar='FILE', help='Also write time, positions, velocities, efforts and '
+               'references of all cycles.')] = None,
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
     from ..control.laws import registry
@@ -51,18 +61,24 @@ def replay(file: Annotated[Path, typer.Argument(
         registry.find(mode)
     out, picture = console(as_json), picture or file.with_suffix('.png')
     flown = read(file)
-    s, about = flown.snapshot, flown.about
-    if not (count := len(s.cycles)):
-        raise RecordingError(f'{file} holds no cycle', name='file', value=str(file),
-                             remedy='let the controller be active for a while')
+    other = None if overlay is None else read(overlay)
+    for path, one in ((file, flown), (overlay, other)):
+        if one is not None and not len(one.snapshot.cycles):
+            raise RecordingError(f'{path} holds no cycle', name='file', value=str(path),
+                                 remedy='let the controller be active for a while')
+    s, about, count = flown.snapshot, flown.about, len(flown.snapshot.cycles)
+    if other is not None and other.model.joint_names != flown.model.joint_names:
+        raise ArgumentError(f'{overlay} has the joints {", ".join(other.model.joint_names)}',
+                            name='--overlay', value=str(overlay), remedy='give a recording of '
+                            'the joints ' + ', '.join(flown.model.joint_names))
     faults = latched(s)
-    k = int(faults[-1]) if len(faults) else count - 1
+    k = _shown_cycle(s)
     if cycle is not None:
         if not 0 <= cycle < count:
             raise ArgumentError(f'there is no cycle {cycle}', name='--cycle', value=cycle,
                                 remedy=f'the file has cycles 0 to {count - 1}')
         k = cycle
-    t = _forward_time(s)
+    t, jumps = _continuous_time(s)
 
     def say(line: str, style: str | None = None) -> None:
         out.print(line, style=style, soft_wrap=True)
@@ -70,10 +86,10 @@ def replay(file: Annotated[Path, typer.Argument(
         f'noticed {about.time}', 'bold')
     say(f'{count} cycles, {t[-1]:.3f} s; trigger {about.trigger}, data path '
         f'{about.data_path}; sets of settings: {len(s.versions)}, references: {len(s.points)}')
-    if len(back := np.flatnonzero(np.diff(s.cycles['now']) < 0.0)):
-        most = -np.diff(s.cycles['now'])[back]
-        say(f'time goes back in cycle {", ".join(map(str, back[:5] + 1))}, by at most '
-            f'{most.max():.3f} s: the simulation was reset, or a state was of another time; '
+    if jumps:
+        say('time jumps in ' + ', '.join(f'cycle {i} by {by:+.3f} s' for i, by in
+                                         list(jumps.items())[:MAX_JUMPS])
+            + ': the simulation was reset or paused, or a state was of another time; '
             'pictures leave this out', 'yellow')
     with out.status(f'recomputing {count} cycles ...'):     # in a terminal only
         again = Replay(flown.model, s)
@@ -84,8 +100,15 @@ def replay(file: Annotated[Path, typer.Argument(
     if len(faults) > 1:
         say(f'faults latched in cycles {", ".join(map(str, faults))}: --cycle shows another')
     out.print(_table(flown, again, k))
+    if csv_file is not None:
+        curves = _curves(flown)
+        write_csv(csv_file, t, flown.model.joint_names, [one[1] for one in curves],
+                  np.where(curves[0][3][:, None], curves[0][2], np.nan))
     if report is not None:
-        _report(flown, again, k, file.name).write(report)
+        said = ' '.join(f'{line[0].upper()}{line[1:]}.' for line in _said(flown, agreement,
+                                                                         same_code))
+        _report(flown, again, k, said, {file: flown, **({overlay: other} if overlay and other
+                                                        else {})}).write(report)
         say(f'report: {report}')
     if find_spec('matplotlib') is None:
         say(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})', 'yellow')
@@ -125,7 +148,7 @@ def _happened(flown: Flown, k: int) -> str:
     from ..control.laws import registry
     from ..control.steps import guard
 
-    s, names = flown.snapshot, flown.model.joint_names
+    s = flown.snapshot
     before, after, cycle = s.memory[k], s.memory[k + 1], s.cycles[k]
     given = s.inputs[k]
     time = float(cycle['now']) + flown.about.offset
@@ -134,15 +157,23 @@ def _happened(flown: Flown, k: int) -> str:
     phases = ' → '.join(dict.fromkeys(guard.PHASES[m['phase']] for m in (before, after)))
     text = f'cycle {k}, {cycle["now"]:.6f} s{date}: {phases}'
     if after['phase'] == guard.FAULT:
-        reason = guard.CODES[after['reason']]
-        joint = f' ({names[after["joint"]]})' if after['joint'] >= 0 else ''
-        text += f', {reason}: {guard.REASONS[reason]}{joint}'
+        text += f', {_fault(flown, k)}'
     elif before['arming'] or after['arming']:
         text += f', arming: {guard.REASONS[guard.CODES[after["arming_refusal"]]]}'
     settings = s.versions[int(cycle['version'])].settings
     timeout = f'state_timeout {settings.state_timeout:g} s'
     return (f'{text}; mode {registry.mode_name(int(after["mode"]))}, {timeout}, '
             f'{given["missed"]} periods missed, {given["listeners"]} listeners')
+
+
+def _fault(flown: Flown, k: int) -> str:
+    """Return code, sentence and joint of the fault after a cycle."""
+    from ..control.steps import guard
+
+    after = flown.snapshot.memory[k + 1]
+    code, joint = guard.CODES[after['reason']], int(after['joint'])
+    return f'{code}: {guard.REASONS[code]}' + (f' ({flown.model.joint_names[joint]})'
+                                               if joint >= 0 else '')
 
 
 def _table(flown: Flown, replay: Replay, k: int) -> Table:
@@ -184,13 +215,25 @@ def _number(x: float) -> str:
     return '-' if np.isnan(x) else f'{x:.5g}'
 
 
-def _forward_time(s: Snapshot) -> ndarray:
-    """Return the time of the cycles [s], from 0 on, without jumps back."""
-    return np.append(0.0, np.diff(s.cycles['now']).clip(min=0.0).cumsum())
+def _shown_cycle(s: Snapshot) -> int:
+    """Return the cycle in which the latest fault latched, without one the last cycle."""
+    from ..flight_recorder.replay import latched
+
+    faults = latched(s)
+    return int(faults[-1]) if len(faults) else len(s.cycles) - 1
 
 
-def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
-    """Return quantities: name, values, those to be drawn dashed, and where the latter are."""
+def _continuous_time(s: Snapshot) -> tuple[ndarray, dict[int, float]]:
+    """Return the time of the cycles [s], from 0 on, without jumps, and these by their cycle."""
+    steps = np.diff(s.cycles['now'])
+    jumps = np.flatnonzero((steps < 0.0) | (steps > MAX_STEP))
+    found = {int(k) + 1: float(steps[k]) for k in jumps}
+    steps[jumps] = 0.0
+    return np.append(0.0, steps.cumsum()), found
+
+
+def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray, Limits]]:
+    """Return quantities: name, values, those drawn dashed, where the latter are, and limits."""
     from ..control.steps import guard
     from ..control.steps.cycle_data import VECTOR_NAMES
 
@@ -199,33 +242,62 @@ def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
     follows = running & np.isin(s.memory['mode'][1:], _following(s))
     vector = {name: s.vectors[1:, i] for i, name in enumerate(VECTOR_NAMES)}
     return [
-        ('position [rad | m]', s.state['position'], vector['target'], follows),
-        ('velocity [rad/s | m/s]', s.state['velocity'], vector['target_qd'], follows),
+        ('position [rad | m]', s.state['position'], vector['target'], follows,
+         (('position_lower', 1.0), ('position_upper', 1.0))),
+        ('velocity [rad/s | m/s]', s.state['velocity'], vector['target_qd'], follows,
+         (('velocity_limit', -1.0), ('velocity_limit', 1.0))),
         ('effort [N·m | N]', np.where(published[:, None], s.tau[1:], np.nan), vector['gravity'],
-         published)]
+         published, (('effort_limit', -1.0), ('effort_limit', 1.0)))]
 
 
-def _report(flown: Flown, replay: Replay, k: int, title: str) -> Report:
+def _report(flown: Flown, replay: Replay, k: int, said: str, runs: dict[Path, Flown]) -> Report:
+    """Return the report of the first of the runs at a cycle; a second one is drawn over it."""
     from ..control.steps import guard
-    from ..report.document import Report
+    from ..report.document import Band, hashed, Report
     from ..report.scene import moving_robot
 
-    s, names, about = flown.snapshot, flown.model.joint_names, flown.about
-    report = Report(f'{title}: {about.reason}', f'{flown.model.name}, {about.node}: '
-                    f'{about.sentence}; noticed {about.time}. {_happened(flown, k)}')
+    s, model, about = flown.snapshot, flown.model, flown.about
+    after = s.memory[k + 1]
+    fault, code = bool(after['phase'] == guard.FAULT), guard.CODES[after['reason']]
+    report = Report(
+        f'Recording of {model.name}, {about.node}', f'{_happened(flown, k)}; noticed '
+        f'{about.time}. {said}', bad=fault, files=hashed(runs), verdict=(
+            'No fault has latched.' if not fault else f'{code}: {about.sentence}.'
+            if code == about.reason else f'{_fault(flown, k)}.'))
     report.rich(f'Cycle {k}', _table(flown, replay, k))
-    t = _forward_time(s) - _forward_time(s)[k]
-    known = np.isfinite(s.state['position']).all(axis=1)
-    if moving := moving_robot(flown.model, None, t[known], s.state['position'][known]):
+    t, jumps = _continuous_time(s)
+    t = t - t[k]
+    bands = [Band(t[first], t[last], guard.PHASES[phase], PHASE_COLORS[phase])
+             for (first, last), phase in _spans(s.memory['phase'][1:])]
+    report.heading(f'Joints, by the seconds from cycle {k}')
+    report.legend({band.name: band.color for band in bands})
+    report.text('Solid: measured, efforts as published. Dashed: reference of positions and '
+                'velocities, gravity of efforts. Red: limits, where they are near.'
+                + f' Dotted: {list(runs)[-1].name}.' * (len(runs) > 1)
+                + f' Time jumps in cycle {", ".join(map(str, jumps))}.' * bool(jumps))
+    other = None
+    for one in list(runs.values())[1:]:
+        beside = _continuous_time(one.snapshot)[0]
+        other = beside - beside[_shown_cycle(one.snapshot)], _curves(one)
+    joints = s.versions[int(s.cycles[k]['version'])].joints
+    marks = {float(t[i]): 'time jumps' for i in jumps} | {0.0: ''}
+    for i, joint in enumerate(model.joint_names):
+        for row, (name, values, dashed, shown, limits) in enumerate(_curves(flown)):
+            quantity, _, unit = name.strip(']').partition(' [')
+            lower, upper = (sign * float(joints[one][i]) for one, sign in limits)
+            known = values[np.isfinite(values[:, i]), i]
+            report.plot(
+                f'{joint} {quantity}' + (f': {known.min():.3g} to {known.max():.3g}' if known.size
+                                         else '')
+                + f' {unit.split(" | ")[int(model.slides[i])]}, limits '
+                + (f'±{upper:.4g}' if lower == -upper else f'{lower:.4g} to {upper:.4g}'), t,
+                {'measured': values[:, i]}, '', '', small=True, bands=bands, marks=marks,
+                dashed={'measured': np.where(shown, dashed[:, i], np.nan)},
+                other={'measured': (other[0], other[1][row][1][:, i])} if other else {},
+                limits=[lower, upper])
+    found = np.isfinite(s.state['position']).all(axis=1)
+    if moving := moving_robot(model, None, t[found], s.state['position'][found]):
         report.page('The motion', moving)
-    for name, values, beside, shown in _curves(flown):
-        report.plot(f'{name}; dashed: {"gravity" if "effort" in name else "reference"}', t,
-                    dict(zip(names, values.T)), f's from cycle {k}', name,
-                    dashed={joint: np.where(shown, column, np.nan)
-                            for joint, column in zip(names, beside.T)})
-    report.plot('phase of the guard', t, {'phase': s.memory['phase'][1:].astype(float)},
-                f's from cycle {k}', ', '.join(f'{i} {one}' for i, one in
-                                               enumerate(guard.PHASES)))
     settings = s.versions[int(s.cycles[k]['version'])].settings
     report.parameters('Settings in force', vars(settings))
     return report
@@ -244,13 +316,13 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
     from ..flight_recorder.replay import latched
 
     s, model = flown.snapshot, flown.model
-    t = _forward_time(s) - _forward_time(s)[k]
-    rows = _curves(flown)
+    t = _continuous_time(s)[0]
+    t, rows = t - t[k], _curves(flown)
     with mpl.rc_context({'font.size': 9}):
         figure = Figure(figsize=(9.0, 8.0), layout='constrained')
         axes = figure.subplots(3, 1, sharex=True)
         colors = mpl.colormaps['tab10']
-        for ax, (name, values, beside, shown) in zip(axes, rows):
+        for ax, (name, values, beside, shown, _) in zip(axes, rows):
             ax.set_title(name, loc='left')
             for i, joint in enumerate(model.joint_names):
                 color = colors(i % 10)

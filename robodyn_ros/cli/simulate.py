@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import csv
 from pathlib import Path
 from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
+from numpy import ndarray
 import typer
 
 from .options import (
@@ -43,12 +45,15 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
              csv_file: Annotated[Path | None, typer.Option(
                  '--csv', metavar='FILE', help='Also write time, positions, velocities, efforts '
                  'and references.')] = None,
+             mcap: Annotated[Path | None, typer.Option(
+                 '--mcap', metavar='FILE', help='Also write a flight recording, which `robodyn '
+                 'replay` opens.')] = None,
              report: ReportFile = None) -> None:
     """Simulate a robot under its parameter file in MuJoCo; fails at a fault."""
     require_modules('simulate', ['mujoco'], DemoError)
     from .verify import configured_robot, waypoints
     from ..closed_loop import simulate as simulated
-    from ..report.run_figure import units
+    from ..viewer.quantities import units
 
     out = console()
     _, chosen, settings = configured_robot(robot, locked_joints(locked), config, out,
@@ -56,9 +61,9 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     asked = None if motion is None else waypoints(motion, chosen.model, settings)
     pose = chosen.pose if asked is None or asked.positions is None else asked.positions[0]
     seconds = duration or (2.0 if asked is None else float(asked.times[-1]))
-    run = simulated(chosen.model, settings, pose, seconds, asked)
+    run = simulated(chosen.model, settings, pose, seconds, asked, record=mcap)
     if csv_file is not None:
-        _write(csv_file, run)
+        write_csv(csv_file, run.time, run.model.joint_names, run[1:4], run.reference)
     error, (unit, _) = 1e3 * run.error, units(chosen.model, 'm')
     shown = table(f'{chosen.name}, {settings.mode}, {seconds:g} s', 'joint',
                   f'RMS error [{unit}]', f'greatest error [{unit}]', 'greatest effort [N·m | N]')
@@ -71,7 +76,8 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     if run.warning:
         out.print(f'! {run.warning}', style='yellow', soft_wrap=True)
     if report is not None:
-        _report(run, f'{chosen.name} under {settings.mode}').write(report)
+        _report(run, f'{chosen.name} under {settings.mode}', [chosen.path, config, motion]
+                ).write(report)
         out.print(f'report: {report}', soft_wrap=True)
     if run.fault:
         raise SimulationError(f'fault {run.code} at {run.fault_time:.3f} s: {run.fault}',
@@ -79,26 +85,34 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
                               'cause')
 
 
-def _write(path: Path, run: Simulated) -> None:
-    """Write a row for each period, with the columns that `robodyn identify` reads."""
-    columns = {'position': run.position, 'velocity': run.velocity, 'effort': run.effort,
-               'reference': run.reference}
-    with writing(path, '--csv', 'give --csv a path of a file'), path.open(
+def write_csv(path: Path, time: ndarray, joint_names: Sequence[str],
+              motion: Sequence[ndarray], reference: ndarray) -> None:
+    """
+    Write a row for each period, with the columns that `robodyn identify` reads.
+
+    :param time: (N,) [s]; ``motion``: positions, velocities and efforts (N, nv), as ``reference``.
+    """
+    columns = dict(zip(('position', 'velocity', 'effort', 'reference'), (*motion, reference)))
+    with writing(path, '--csv', 'choose a file for --csv'), path.open(
             'w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file)
         writer.writerow(['time', *(f'{what}.{name}' for what in columns
-                                   for name in run.model.joint_names)])
-        writer.writerows(np.column_stack([run.time, *columns.values()]).tolist())
+                                   for name in joint_names)])
+        writer.writerows(np.column_stack([time, *columns.values()]).tolist())
 
 
-def _report(run: Simulated, title: str) -> Report:
-    from ..report.document import Report
+def _report(run: Simulated, title: str, files: list[Path | None]) -> Report:
+    from ..report.document import Band, hashed, Report
+    from ..report.run_figure import FAULT_COLOR
 
-    report = Report(title, run.fault or run.warning)
+    report = Report(title, run.warning, bad=bool(run.fault), files=hashed(files), verdict=(
+        f'Fault {run.code} at {run.fault_time:.3f} s: {run.fault}.' if run.fault else
+        f'No fault in {run.time[-1]:.3g} s.'))
+    bands = [Band(run.fault_time, run.time[-1], 'FAULT', FAULT_COLOR)] if run.fault else []
     for what, values, unit in (
             ('Tracking error', run.error, '[rad | m]'), ('Position', run.position, '[rad | m]'),
             ('Velocity', run.velocity, '[rad/s | m/s]'), ('Effort', run.effort, '[N·m | N]')):
         if np.isfinite(values).any():
             report.plot(what, run.time, dict(zip(run.model.joint_names, values.T)), 'time [s]',
-                        unit)
+                        unit, bands=bands)
     return report

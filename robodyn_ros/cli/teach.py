@@ -67,7 +67,7 @@ def teach(file: Annotated[Path, typer.Argument(
         raise RosError('stdin is not a terminal', name='stdin',
                        remedy='run robodyn teach in a terminal of its own')
     if not force:
-        check_new([file], 'FILE', ('give another name, or ', Argument('force', True)))
+        check_new([file], 'FILE', ('choose another name, or ', Argument('force', True)))
     with connected('teach', node, sim_time, wait) as (here, controller):
         settings = controller.settings()
         model = controller.model()

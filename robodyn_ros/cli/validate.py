@@ -1,45 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `validate`: errors of the efforts that a model predicts."""
+"""Errors of the efforts that a model predicts, for `robodyn identify --validate`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
-import typer
 
-from .options import (
-    AsJson,
-    chosen_robot,
-    command,
-    console,
-    Gravity,
-    IDENTIFY,
-    Locked,
-    print_json,
-    Root,
-    Tip,
-)
-from .recording_options import (
-    Accept,
-    ColumnsOption,
-    CutoffOption,
-    FrictionFile,
-    Joints,
-    OfRobot,
-    Rate,
-    read_options,
-    recording_of,
-    show,
-    Source,
-    Topic,
-    UnitsOption,
-)
+from .recording_options import show
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
@@ -51,34 +24,7 @@ if TYPE_CHECKING:
     from ..model.robot import RobotModel
 
 
-@command(IDENTIFY, 'other.npz --robot identified/corrected.urdf')
-def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
-             locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
-             gravity: Gravity = '',
-             columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
-             rate: Rate = None, topic: Topic = '', joints: Joints = '',
-             accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
-             delay: Annotated[float | None, typer.Option(
-                 metavar='SECONDS', help='Delay of the efforts relative to the positions; '
-                 'default: that in parameters.yaml beside --friction, or none.')] = None,
-             moving: Annotated[float | None, typer.Option(
-                 min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
-                 'm/s).')] = None, as_json: AsJson = False) -> None:
-    """Evaluate how well a model predicts the efforts of a recording."""
-    from ..identification.options import PreparationOptions
-
-
-    chosen = chosen_robot(robot, locked, root, tip, gravity)
-    out = console(as_json)
-    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints), out)
-    found = run(chosen, given, friction, delay, moving or None,
-                PreparationOptions(cutoff=cutoff, accept=tuple(accept)), out)
-    if as_json:
-        print_json({'joints': found.joint_names, 'rms': found.rms, 'relative': found.relative,
-                    'mean_relative': found.relative.mean()})
-
-
-def run(robot: CatalogRobot, recording: Recording, friction: Path | None,
+def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,
              delay: float | None, moving: float | None, options: PreparationOptions, out: Console
              ) -> Validation:
     """

@@ -5,7 +5,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-import hashlib
 from pathlib import Path
 import shlex
 from time import monotonic
@@ -39,6 +38,7 @@ from ..nodes.middleware.parameter_files import (
     values_in,
 )
 from ..realtime.loop_settings import TRIGGERS
+from ..report.document import hashed
 from ..verification import criteria, sensitivity
 from ..verification import worlds as worlds_files
 from ..verification.catalogue import drawable
@@ -94,8 +94,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
              config_path(str(config)), motion, worlds)
     return Case(chosen.name, model, settings, found, seed, trigger,
                 None if motion is None else waypoints(motion, model, settings),
-                tuple((str(path), f'sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:16]}')
-                      for path in given if path is not None and path.is_file()), true), again
+                tuple(hashed(given)), true), again
 
 
 def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping[str, Any]
@@ -109,13 +108,13 @@ def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping
     if len(positions) != len(names):
         raise ArgumentError(f'truth.locked_positions has {len(positions)} positions of '
                             f'{len(names)} locked joints', name='locked_positions',
-                            value=list(positions), remedy='give one for each of '
+                            value=list(positions), remedy='pass one for each of '
                             + (', '.join(names) or 'the locked joints, of which there are none'))
     true = load_robot(truth.urdf or str(chosen.path), dict(zip(names, positions)), [],
                       root=values.get('root') or None, tip=values.get('tip') or None).model
     if true.joint_names != chosen.model.joint_names:
         raise ArgumentError(f'{truth.urdf} has the joints {", ".join(true.joint_names)}',
-                            name='truth.urdf', value=truth.urdf, remedy='give a URDF with the '
+                            name='truth.urdf', value=truth.urdf, remedy='use a URDF with the '
                             'joints ' + ', '.join(chosen.model.joint_names))
     return true
 
@@ -181,7 +180,7 @@ def waypoints(path: Path, model: RobotModel, settings: Settings) -> Waypoints:
     for name in model.joint_names:
         if name not in motion.joint_names:
             raise TrajectoryError(f'{path} has no joint {name}', name=name, value=str(path),
-                                  remedy='give a motion of all joints: '
+                                  remedy='pass a motion of all joints: '
                                   + ', '.join(model.joint_names))
     order = [motion.joint_names.index(name) for name in model.joint_names]
     found = Waypoints(model.joint_names, motion.times - motion.times[0],
@@ -199,7 +198,7 @@ SHOWN, REPORTED = 5, 10             # worst worlds
 
 def template(case: Case, path: Path, out: Console) -> None:
     """Write a worlds file; it replaces none."""
-    check_new([path], '--write-worlds', 'give another name, or delete it')
+    check_new([path], '--write-worlds', 'choose another name, or delete it')
     heading = (f'Worlds of `robodyn verify` for {case.name}. `truth` describes the real robot: '
                'replace the values, which are those of the parameter file, by measured ones.')
     with writing(path, '--write-worlds'):

@@ -115,7 +115,7 @@ def _follow(page: Page, joint_names: Sequence[str], states: str, controller: str
                     page.report(((line.text, line.problem) for line in live.report()),
                                 live.details())
                 if client is not None and panel is not None:
-                    _serve(page, panel, client, now, reading)
+                    _serve(page, panel, client, now, live.phase if reading else None)
         finally:
             if client is not None:
                 client.close()
@@ -129,17 +129,18 @@ def _listen(here: Session, due: float) -> float:
     return time.monotonic()
 
 
-def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, reading: bool
+def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, phase: str | None
            ) -> None:
-    """Forward the requests of the page and the answers; show the current values."""
+    """Forward the requests of the page and the answers; show the current values at a phase."""
     for wish in panel.take():
         client.do(wish, now)
     panel.tell([*client.answers(now)])
-    if client.in_force and reading:
+    if client.in_force and phase is not None:
         panel.restore(client.refused)
         client.refused.clear()
         panel.show(client.in_force['mode'], client.gains(), client.payload(),
-                   client.in_force['task_frame'], client.poses(page.model.nv))
+                   client.in_force['task_frame'], client.poses(page.model), phase,
+                   client.in_force['emergency_stop'])
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Subcommand `warmup`: compilation ahead of use, and start-up times.
+Compilation ahead of use, and start-up times, for `robodyn check-machine --compile`.
 
 `python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a new process, so that it measures
 a start from nothing. It prints a line of JSON for each function that it has loaded.
@@ -16,29 +16,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Annotated, Any
+from typing import Any
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
-import typer
 
-from .options import chosen_robot, command, console, DIAGNOSE, Gravity, Locked, Robot, Root, Tip
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 
 CYCLE, DECODERS, NATIVE = 'control cycle', 'decoders of messages', 'native loop, trigger '
 
 
-@command(DIAGNOSE, 'panda --all')
-def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
-           everything: Annotated[bool, typer.Option(
-               '--all', help='Compile all quantities, not only those of the controller.')] = False,
-           root: Root = '',
-           tip: Tip = '',
-           gravity: Gravity = '') -> None:
-    """Compile the code of a robot in advance; report cold and cached start-up times."""
-    model = chosen_robot(robot, locked, root, tip, gravity).model
-    wanted, out = names(everything), console()
+def run(model: RobotModel, everything: bool, out: Console) -> None:
+    """Compile what a controller of this robot needs, or all quantities; print the times."""
+    wanted = names(everything)
     with out.status('compiling ...') as status:
         cold, first = start(model, wanted, lambda name: status.update(f'compiled: {name}'))
         cached, second = start(model, wanted, lambda name: status.update(f'loaded: {name}'))
@@ -83,7 +75,7 @@ def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
                 tick(about['name'])
         finally:
             if worker.wait():
-                raise RobodynError('the compiler has ended early', name='warmup', value=told,
+                raise RobodynError('the compiler has ended early', name='--compile', value=told,
                                    remedy='see what it has printed above')
         return told, time.perf_counter() - begin
 

@@ -45,7 +45,7 @@ def refusal(values: Sequence[float] | ndarray, size: int) -> tuple[str, str]:
     given = np.asarray(values, float)
     if given.size not in (size, size**2):
         return (f'has {given.size} numbers',
-                f'give {size} numbers, the diagonal, or {size**2}, all elements by rows')
+                f'use {size} numbers, the diagonal, or {size**2}, all elements by rows')
     full = np.diag(given) if given.size == size else given.reshape(size, size)
     scale = np.sqrt(np.maximum(np.outer(full.diagonal(), full.diagonal()), 0.0))
     differs = abs(full - full.T) > ELEMENT_ROUNDING * scale
@@ -53,10 +53,10 @@ def refusal(values: Sequence[float] | ndarray, size: int) -> tuple[str, str]:
         i, j = np.argwhere(differs)[0]
         return (f'is not symmetric: {full[i, j]:g} in row {i + 1}, column {j + 1}, and '
                 f'{full[j, i]:g} in row {j + 1}, column {i + 1}',
-                'give the same number at both places')
+                'use the same number at both places')
     if (along := negative_direction(as_matrix(given, size))) is not None:
         return (f'is not positive semi-definite: negative along ({direction(along)})',
-                'give smaller off-diagonal elements, and none below 0 on the diagonal')
+                'use smaller off-diagonal elements, and none below 0 on the diagonal')
     return '', ''
 
 
@@ -249,11 +249,11 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
                 about.get('places') and ':' in value)):
             close = get_close_matches(str(value), choices, n=1)
             refuse((f'did you mean {close[0]}? ' if close else '')
-                   + (f'choose one of {", ".join(choices)}' if choices else 'give a text'))
+                   + (f'choose one of {", ".join(choices)}' if choices else 'use a text'))
         return value
     if isinstance(default, bool):
         if not isinstance(value, (bool, np.bool_)):
-            refuse('give True or False')
+            refuse('use True or False')
         return bool(value)
     lower, upper, unit = about['lower'], about['upper'], about['unit']
     wanted = f'number in [{lower:g}, {upper:g}]' + (f' {unit}' if unit else '')
@@ -266,7 +266,7 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
                 raise ParameterError(f'parameter {name} {problem}', name=name, value=value,
                                      remedy=remedy)
         elif default and len(found) != len(default):
-            refuse(f'give {len(default)} numbers')
+            refuse(f'use {len(default)} numbers')
         return found
     kind = Integral if isinstance(default, int) else Real
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind) or not (

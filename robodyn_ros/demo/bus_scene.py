@@ -6,36 +6,28 @@ Demo of an arm whose motors are on a CAN bus, on simulated time, in one process 
 It is what a person does with a new arm: scan, check, hold, float, push, follow, rest.
 """
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
 
 from .results import Check, Results, tables, Tracking
-from ..control.controller.controller import Controller
 from ..control.references import sine_motion
 from ..control.settings.settings import Settings
 from ..control.settings.suggested_gains import suggest_gains
 from ..control.steps import guard
-from ..driver import DriverReader, note_age
 from ..driver_loop import with_facts
 from ..drivers.arm import load_arm
 from ..drivers.bring_up import check, scan
 from ..drivers.holding import compare, Held, hold
-from ..drivers.mit_can import in_order, MitCan
 from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..report.document import Report
-from ..testing.desk_arm import desk_arm, POSES
-from ..testing.mit_motors import LockstepBus, MotorBus
+from ..testing.desk_arm import Bench, POSES, RATE
 
-RATE = 500.0    # [Hz]
 FLOAT_TIME, COAST_TIME, FOLLOW_TIME = 2.0, 3.0, 4.0    # [s]
-LONGEST_WAIT = 60.0    # [s] of simulated time for a phase of the guard
-CARRIED = 0.05    # [s] for which the motors are on before a person lets go
 MAX_DRIFT = 0.1    # [rad] in FLOAT_TIME: codes of efforts are steps, and nothing sticks here
 PUSH = 0.4    # [rad/s] that a push gives the first joint
 MIN_PUSHED = 0.05    # [rad]
@@ -43,74 +35,27 @@ MAX_ERROR = 0.02    # [rad] RMS of all joints
 MAX_LOWERING = 0.5    # [rad/s]
 
 
-class Bench:
-    """
-    Motors on a bus, the person who carries their arm, and a controller in lockstep.
-
-    :param arm: name of the arm.
-    """
+class RecordedBench(Bench):
+    """A bench that records what it does, for the picture; a fault ends it."""
 
     def __init__(self, arm: str):
-        self.arm, self.model = load_arm(arm), desk_arm()
-        in_order(self.arm, self.model)      # or an error
-        self.plant = MotorBus(self.arm, self.model, POSES[0])
-        self.bus = LockstepBus(self.plant)
+        super().__init__(load_arm(arm))
         self.times: list[float] = []
         self.rows: list[ndarray] = []       # positions and efforts, (2, nv)
         self.marks: list[tuple[float, str]] = []
 
-    def connect(self) -> None:
-        """Make driver and controller; the motors are off."""
-        self.driver = MitCan(self.arm, self.model, bus=self.bus, clock=self.bus.clock,
-                             sleep=self.bus.sleep, accept_unconfirmed=True)
-
-    def control(self) -> None:
-        """Make the controller of the arm, which floats."""
-        self.model, settings = with_facts(self.driver.facts, self.model, Settings(rate=RATE))
-        self.gains: dict[str, Any] = suggest_gains(self.model, POSES[0], settings)._asdict()
-        self.controller = Controller(self.model, self.settings('gravity_compensation'),
-                                     specialize=False)
-        self.reader = DriverReader(self.driver, self.controller, 1, lambda text: None,
-                                   self.controller.report_drives)
-
-    def settings(self, mode: str) -> Settings:
-        """Return the settings of a control law."""
-        return with_facts(self.driver.facts, self.model,
-                          Settings(rate=RATE, mode=mode, **self.gains))[1]
-
     def cycle(self) -> None:
-        """Read, step and write once, as the control loop does."""
-        controller, state = self.controller, self.controller.state
-        if self.reader.wait(0) and (taken := self.reader.take()):
-            state['position'], state['velocity'], state['effort'] = taken.reading[:3]
-            before = state['received'].copy()
-            state['received'], state['sequence'] = self.bus.clock(), taken.number
-            note_age(state, before, self.bus.clock(), taken.age)
-        if controller.step(self.bus.clock()):
-            self.reader.write(controller.tau.copy())
+        """
+        Run and record a cycle.
+
+        :raises DemoError: there is a fault.
+        """
+        super().cycle()
+        if self.phase == guard.FAULT:
+            raise DemoError(self.controller.reason, name='arm',
+                            remedy='file an issue with this line')
         self.times.append(self.bus.clock())
-        self.rows.append(np.array([self.plant.q, controller.tau]))
-
-    def until(self, over: Callable[[], bool], wait: float = LONGEST_WAIT) -> float:
-        """
-        Run cycles until something is so; return the highest velocity of a joint [rad/s].
-
-        :raises DemoError: it is not so in time, or there is a fault.
-        """
-        fastest, end = 0.0, self.bus.clock() + wait
-        while not over():
-            self.cycle()
-            fastest = max(fastest, float(np.abs(self.plant.qd).max()))
-            if self.controller.phase == guard.FAULT or self.bus.clock() > end:
-                raise DemoError(f'{self.controller.phase.name}: {self.controller.reason} '
-                                f'{self.controller.arming_refusal}', name='arm',
-                                remedy='file an issue with this line')
-        return fastest
-
-    def run(self, seconds: float) -> None:
-        """Run for a time."""
-        end = self.bus.clock() + seconds
-        self.until(lambda: self.bus.clock() >= end)
+        self.rows.append(np.array([self.plant.q, self.controller.tau]))
 
     def mark(self, name: str) -> None:
         """Name what begins now, for the picture."""
@@ -124,7 +69,7 @@ def run(arm: str, output: Path, console: Console) -> int:
     :raises UnknownNameError, ParameterError: there is no such arm, or it has other joints.
     """
     output.mkdir(parents=True, exist_ok=True)
-    bench, results = Bench(arm), Results()
+    bench, results = RecordedBench(arm), Results()
     for name, step in (('scan: which motors are on the bus', _scan),
                        ('check: the file of the arm against their registers', _check),
                        ('hold: efforts of their springs against g(q)', _hold),
@@ -135,7 +80,8 @@ def run(arm: str, output: Path, console: Console) -> int:
     shown = tables(bench.model, results)
     picture, page = output / f'{arm}_bus.png', output / f'{arm}_bus.html'
     _draw(bench, picture)
-    report = Report(f'Demo: {bench.arm.name} on a bus', 'Simulated motors, on simulated time.')
+    report = Report(f'Demo: {bench.arm.name} on a bus', 'Simulated motors, on simulated time.',
+                    verdict=results.verdict, bad=not results.passed)
     report.rich('', shown)
     report.picture('Positions and efforts', picture.read_bytes())
     report.write(page)
@@ -144,37 +90,37 @@ def run(arm: str, output: Path, console: Console) -> int:
     return 0 if results.passed else 1
 
 
-def _scan(bench: Bench, results: Results) -> list[Check]:
+def _scan(bench: RecordedBench, results: Results) -> list[Check]:
     found = scan(bench.bus, range(1, 17), type(bench.arm.motors[0].codec), clock=bench.bus.clock)
     wanted = len(bench.plant.motors)
     return [_checked('motors on the bus', len(found.motors), f'{wanted}',
                      len(found.motors) == wanted)]
 
 
-def _check(bench: Bench, results: Results) -> list[Check]:
+def _check(bench: RecordedBench, results: Results) -> list[Check]:
     wrong = [row for row in check(bench.bus, bench.arm, bench.bus.clock) if row.right is False]
     return [_checked('entries that differ from registers', len(wrong), '0', not wrong)]
 
 
-def _hold(bench: Bench, results: Results) -> list[Check]:
-    bench.connect()
+def _hold(bench: RecordedBench, results: Results) -> list[Check]:
+    bench.connect(accept_unconfirmed=True)
     held: list[Held] = []
     for pose in POSES:
-        bench.plant.place(pose, CARRIED)
-        held.append(hold(bench.driver, lambda text: bench.plant.place(bench.plant.q, np.inf)))
+        bench.carry(pose)
+        held.append(hold(bench.driver, lambda text: bench.support()))
     diagnosis = compare(bench.driver, bench.model, held)
     off = float(np.nanmax(np.abs(diagnosis.ratio - 1.0)))
     return [_checked('springs: measured effort off g(q) by', f'{off:.1%}', 'agrees',
                      diagnosis.agrees)]
 
 
-def _float(bench: Bench, results: Results) -> list[Check]:
-    bench.plant.place(POSES[0], CARRIED)
-    bench.control()
+def _float(bench: RecordedBench, results: Results) -> list[Check]:
+    bench.carry(POSES[0])
+    model, settings = with_facts(bench.driver.facts, bench.model, Settings(rate=RATE))
+    bench.control(mode='gravity_compensation',
+                  **suggest_gains(model, POSES[0], settings)._asdict())
     bench.mark('float')
-    bench.controller.begin()
-    bench.controller.arm()
-    bench.until(lambda: bench.controller.phase == guard.RUNNING)
+    bench.start()
     before = bench.plant.q.copy()
     bench.run(FLOAT_TIME)
     results.drift = float(np.abs(bench.plant.q - before).max())
@@ -182,7 +128,7 @@ def _float(bench: Bench, results: Results) -> list[Check]:
                      results.drift < MAX_DRIFT)]
 
 
-def _push(bench: Bench, results: Results) -> list[Check]:
+def _push(bench: RecordedBench, results: Results) -> list[Check]:
     bench.mark('push')
     before = bench.plant.q.copy()
     bench.plant.qd[0] += PUSH
@@ -192,10 +138,10 @@ def _push(bench: Bench, results: Results) -> list[Check]:
                      moved > MIN_PUSHED)]
 
 
-def _follow(bench: Bench, results: Results) -> list[Check]:
+def _follow(bench: RecordedBench, results: Results) -> list[Check]:
     bench.mark('follow')
     controller = bench.controller
-    controller.use(bench.settings('computed_torque'))
+    controller.use(replace(controller.settings, mode='computed_torque'))
     bench.run(1.0)
     asked = sine_motion.plan(Dynamics(bench.model), bench.plant.q.copy(), FOLLOW_TIME)
     start, first = bench.bus.clock() + 0.2, len(bench.rows)
@@ -211,7 +157,7 @@ def _follow(bench: Bench, results: Results) -> list[Check]:
                      rms < MAX_ERROR)]
 
 
-def _rest(bench: Bench, results: Results) -> list[Check]:
+def _rest(bench: RecordedBench, results: Results) -> list[Check]:
     bench.mark('rest')
     bench.controller.stop()
     fastest = bench.until(lambda: not (bench.controller.driving or bench.controller.asked))
@@ -227,7 +173,7 @@ def _checked(what: str, measured: object, required: str, passed: bool) -> Check:
     return Check(what, str(measured), required, passed)
 
 
-def _draw(bench: Bench, path: Path) -> None:
+def _draw(bench: RecordedBench, path: Path) -> None:
     """Draw positions and efforts of the joints over all steps of the controller."""
     from matplotlib.figure import Figure
 

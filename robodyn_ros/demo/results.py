@@ -16,9 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..model.robot import RobotModel
-from ..report.document import Report
-from ..report.run_figure import units
+from ..report.document import hashed, Report
+from ..report.run_figure import COLORS
 from ..report.scene import moving_robot
+from ..viewer.quantities import units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,6 +86,16 @@ class Results:
         """Whether every check has passed."""
         return all(check.passed for check in self.checks)
 
+    @property
+    def verdict(self) -> str:
+        """Return a sentence: the first check that has failed, with what it has measured."""
+        failed = [check for check in self.checks if not check.passed]
+        if not failed:
+            return f'All {len(self.checks)} checks have passed.'
+        first = failed[0]
+        return (f'{len(failed)} of {len(self.checks)} checks have failed: {first.what}: measured '
+                f'{first.measured}, required {first.required}.')
+
 
 def tables(model: RobotModel, results: Results) -> Group:
     """Return the measurements in each mode, if there are any, and the pass/fail checks."""
@@ -133,7 +144,8 @@ def page(model: RobotModel, urdf: Path, results: Results, shown: list[Renderable
     """
     unit, effort_unit = units(model, 'm')
     report = Report(f'Demo: {model.name}', 'Free fall, gravity compensation, a push, and one '
-                    'trajectory under three control laws of equal stiffness.')
+                    'trajectory under three control laws of equal stiffness.',
+                    verdict=results.verdict, bad=not results.passed, files=hashed([urdf]))
     for table in shown:
         report.rich('', table)
     best = min(results.trackings, key=lambda tracking: tracking.rms)
@@ -142,11 +154,13 @@ def page(model: RobotModel, urdf: Path, results: Results, shown: list[Renderable
     report.plot('Tracking error, RMS of all joints', best.time, {
         one.mode: 1e3 * np.sqrt(np.mean(one.error**2, axis=1)) for one in results.trackings},
         'time [s]', f'[{unit}]', logarithmic=True)
-    for one in results.trackings:
-        for name, values, of in (('error', 1e3 * one.error, unit),
-                                 ('effort', one.effort, effort_unit)):
-            report.plot(f'{one.mode}: {name} of each joint', one.time,
-                        dict(zip(model.joint_names, values.T)), 'time [s]', f'[{of}]')
+    report.legend(dict(zip(model.joint_names, COLORS)))
+    for name, of in (('error', unit), ('effort', effort_unit)):
+        for one in results.trackings:
+            values = 1e3 * one.error if name == 'error' else one.effort
+            report.plot(f'{one.mode}: {name} of each joint, up to {abs(values).max():.3g} {of}',
+                        one.time, dict(zip(model.joint_names, values.T)), 'time [s]', '',
+                        small=True)
     for node, given in parameters.items():
         report.parameters(f'Parameters of the {node}', given)
     return report

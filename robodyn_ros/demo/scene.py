@@ -17,8 +17,8 @@ from ..control.settings.settings import GAINS, Settings
 from ..control.settings.suggested_gains import suggest_gains
 from ..dynamics import Dynamics
 from ..errors import DemoError
-from ..report.run_figure import units
 from ..testing import SimulatedArm, States, TIME_TOLERANCE
+from ..viewer.quantities import units
 
 FALL_SAMPLES = 5    # to either side of the difference quotient: no joint is at a limit yet
 PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint

@@ -150,7 +150,7 @@ def load_arm(name: str | Path) -> Arm:
         path = FOLDER / f'{name}.yaml'
         if not path.exists():
             raise UnknownNameError('arm', str(name), arm_names())
-    with reading(path, ParameterError, 'driver', 'give the file of an arm'):
+    with reading(path, ParameterError, 'driver', 'pass the file of an arm'):
         return arm_of(path.stem, yaml.safe_load(path.read_text('utf-8')))
 
 
@@ -180,14 +180,14 @@ def _motor(name: str, content: Any) -> Motor:
     for needed in ('joint', 'id', 'type'):
         if needed not in given:
             raise ParameterError(f'a motor of {name} has no {needed}', name=needed, value=None,
-                                 remedy='give it')
+                                 remedy='add it')
     given.setdefault('reply', given['id'] + 0x10)
     return Motor(**given | {'ranges': tuple(given.get('ranges', ()))})
 
 
 def _checked(name: str, content: Any, kind: type, others: set[str]) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
-        raise ParameterError(f'{name} is no mapping', name=name, value=content,
+        raise ParameterError(f'{name} is not a mapping', name=name, value=content,
                              remedy='write name: value')
     known = {entry.name for entry in fields(kind) if entry.init} | others
     for key in content:

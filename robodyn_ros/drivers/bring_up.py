@@ -149,5 +149,5 @@ def codec_named(name: str) -> type[Damiao] | type[RobStride]:
     for codec in CODECS:
         if codec.__name__.lower() == name.lower():
             return codec
-    raise ParameterError(f'{name} is no family of motors', name='--family', value=name,
-                         remedy='give damiao or robstride')
+    raise ParameterError(f'{name} is not a family of motors', name='--family', value=name,
+                         remedy='use damiao or robstride')

@@ -86,7 +86,7 @@ def diagnose(dynamics: Dynamics, position: ndarray, effort: ndarray, deviation: 
             and np.isfinite(position).all() and np.isfinite(effort).all()):
         raise ArgumentError('positions or efforts are incomplete', name='effort',
                             value=effort.tolist(),
-                            remedy=f'give finite numbers for {model.nv} joints in each pose')
+                            remedy=f'use finite numbers for {model.nv} joints in each pose')
     if len(position) < 2:
         raise ArgumentError(f'{len(position)} pose tells no zero from a mass', name='position',
                             value=len(position), remedy='hold the arm in three poses')

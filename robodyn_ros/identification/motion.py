@@ -77,7 +77,7 @@ class Motion:
         if not kept:
             raise IdentificationError(
                 f'no sample has efforts {delay:g} s after the position', name='delay', value=delay,
-                remedy='give a delay that is shorter than the segments of the motion')
+                remedy='use a delay that is shorter than the segments of the motion')
         index = np.concatenate(kept)
         arrays = {name: getattr(self, name)[index] for name in (
             'time', 'position', 'velocity', 'acceleration')}
@@ -279,7 +279,7 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
         if np.isfinite(options.cutoff) and options.cutoff >= rate / 2:
             raise RecordingError(f'a cutoff of {options.cutoff:g} Hz is not below half the rate',
                                  name='cutoff', value=options.cutoff,
-                                 remedy=f'give less than {rate / 2:g} Hz, or infinity for none')
+                                 remedy=f'use less than {rate / 2:g} Hz, or infinity for none')
     periods = np.clip(0.25 / cutoff.frequency * found.rate, DROPPED_INTERVAL + 1, MAX_BRIDGED_GAP)
     limit = periods / found.rate
     found = stretches(recording.time, signals['position'], float(limit))
@@ -311,7 +311,7 @@ def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
         raise RecordingError(
             f'{count / rate:.3g} s of {recording.source} can be used', name='time',
             value=count / rate,
-            remedy=f'give at least {MIN_DURATION:g} s without a gap or a step of the clock, and '
+            remedy=f'use at least {MIN_DURATION:g} s without a gap or a step of the clock, and '
                    f'tens of seconds for a good result; a higher cutoff cuts less away at borders')
     ends = np.cumsum([0, *(len(part['time']) for part in parts)]).tolist()
 

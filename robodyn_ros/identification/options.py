@@ -127,7 +127,7 @@ class PreparationOptions:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
-                                    remedy='give a positive number, or None for the rule')
+                                    remedy='use a positive number, or None for the rule')
 
 
 @dataclass(frozen=True)
@@ -182,15 +182,15 @@ class ParameterSelection:
     def __post_init__(self):
         if self.decimate < 1:
             raise IdentificationError(f'decimate is {self.decimate!r}', name='decimate',
-                                      value=self.decimate, remedy='give 1, or more to leave '
+                                      value=self.decimate, remedy='use 1, or more to leave '
                                       'samples out')
         if self.moving is not None and not self.moving > 0.0:
             raise IdentificationError(f'moving is {self.moving!r}', name='moving',
-                                      value=self.moving, remedy='give a speed above 0, or None '
+                                      value=self.moving, remedy='use a speed above 0, or None '
                                       'to count all samples')
         if self.presliding is not None and not 0.0 <= self.presliding < np.inf:
             raise IdentificationError(f'presliding is {self.presliding!r}', name='presliding',
-                                      value=self.presliding, remedy='give a distance, or 0 for '
+                                      value=self.presliding, remedy='use a distance, or 0 for '
                                       'the smooth sign of the velocity')
         if self.load and not self.coulomb:
             raise IdentificationError('friction cannot grow with the load without Coulomb '
@@ -241,5 +241,5 @@ class PipelineOptions:
     def __post_init__(self) -> None:
         if not 0.1 <= self.split <= 0.9:
             raise ArgumentError(f'the split is {self.split!r}', name='split', value=self.split,
-                                remedy='give a share from 0.1 to 0.9: the rest is not fitted, '
+                                remedy='use a share from 0.1 to 0.9: the rest is not fitted, '
                                        'but predicted')

@@ -134,7 +134,7 @@ def _assignment_issues(hypothesis: ColumnHypothesis, better: str, by: float,
         pairs = ', '.join(f'{names[order[j]]} → {names[j]}' for j in wrong)
         # Column k of the file is of the joint whose hypothesis takes it from there
         right = tuple(names[j] for j in np.argsort(order))
-        remedy = (('give the joints in the order of the columns: ', Argument('joint_names', right))
+        remedy = (('list the joints in the order of the columns: ', Argument('joint_names', right))
                   if what == 'columns' else
                   (f'name the columns of the {what} in the order of the joints: ',
                    Argument('columns', {what[:-1]: Placeholder('...')})))
@@ -347,7 +347,7 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
         remedy: Remedy = (
             'it is in thousandths: ', in_units('effort', 'mN·m', thousandths, checkable)
         ) if name in thousandths else (
-            'give its unit or factor to SI, for all joints or each: ',
+            'state its unit or its factor to SI, for all joints or each: ',
             Argument('units', {'effort': 0.12}),
             "; for currents ('A') the torque constant in N·m/A")
         yield DataIssue(

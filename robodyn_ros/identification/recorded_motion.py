@@ -56,7 +56,7 @@ def require_torques(recording: Recording) -> None:
     if recording.effort_unit == 'A':
         raise IdentificationError(
             'the efforts are currents', name='effort', value='A',
-            remedy=('give the torque constants in N·m/A, from a data sheet or from '
+            remedy=('pass the torque constants in N·m/A, from a data sheet or from '
                     'drive_gains(): ', Argument('units', {'effort': 0.12})))
 
 
@@ -208,7 +208,7 @@ class Source:
         for path, other in zip(self.all, found):
             if found.count(other) > 1:
                 raise ArgumentError(f'{path} is given twice', name='RECORDING', value=str(path),
-                                    remedy='give each recording once; one that is fitted cannot '
+                                    remedy='pass each recording once; one that is fitted cannot '
                                            'verify')
 
     @property

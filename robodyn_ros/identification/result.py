@@ -75,7 +75,7 @@ def validate(motion: Motion, predicted: ndarray, moving: float | None = None) ->
         joint = motion.joint_names[int(np.flatnonzero(~counted.any(0))[0])]
         raise IdentificationError(
             f'{joint} is faster than {moving:g} for too short a time', name=joint, value=moving,
-            remedy=('give a lower velocity, or none: ', Argument('moving', 0.01)))
+            remedy=('use a lower velocity, or none: ', Argument('moving', 0.01)))
     error = np.where(counted, motion.effort - predicted, 0.0)
     rms = np.sqrt((error**2).mean(0, where=counted))
     spread = motion.effort.std(0, where=counted)
@@ -286,7 +286,7 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     if repeats(train, test):
         yield _warning('test data', 'motion', 'the test part repeats the states of the training '
                        'part, as periods of one motion do: it tests noise, not generalization',
-                       'run robodyn validate on another recording')
+                       'run `robodyn identify --validate` on another recording')
     if estimate.undetermined:
         yield _warning('excitation', estimate.undetermined[0], 'this motion does not determine '
                        f'{", ".join(estimate.undetermined)}: they stay near the URDF',

@@ -77,7 +77,7 @@ def writable_folder(folder: Path) -> Iterator[None]:
         yield
     except OSError as why:
         raise ArgumentError(f'{folder} cannot be written to ({why})', name='--output',
-                            value=str(folder), remedy='give a folder that can be made') from why
+                            value=str(folder), remedy='choose another folder') from why
 
 
 def write_urdf(folder: Path, found: Identification, urdf: str) -> Path:

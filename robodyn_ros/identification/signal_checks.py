@@ -228,7 +228,7 @@ def _rate(time: ndarray) -> Iterator[DataIssue]:
                      if RATE_RANGE[0] <= rate * of <= RATE_RANGE[1]), 's')
         yield DataIssue(
             'rate', 'time', f'{rate:.3g} samples a second over {np.ptp(time):.4g} s',
-            ('give the unit of time (', Argument('units', {'time': unit}),
+            ('state the unit of time (', Argument('units', {'time': unit}),
              ') or the rate'), rate)
 
 

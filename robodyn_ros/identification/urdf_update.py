@@ -202,7 +202,7 @@ def corrected_urdf(text: str, model: RobotModel, parameters: ArrayLike) -> str:
                                   '[kg, kg·m, kg·m²], ten a moving body'))
     if '<' not in text:
         raise UrdfError('URDF text has no element', name='URDF', value=text[:200],
-                        remedy='give the content of the file, not its path')
+                        remedy='pass the content of the file, not its path')
     changes = []
     for name, parts, whole in zip(model.link_names, _lumped(text, model), asked):
         if not _differ(_sum(parts), whole, SAME_PARAMETER):
@@ -329,7 +329,7 @@ def _sum(parts: Sequence[_Part]) -> ndarray:
 
 def _other(how: str) -> None:
     raise ArgumentError(f'text is of another robot than the model: {how}', name='text',
-                        remedy='give the text that the model was loaded from')
+                        remedy='pass the text that the model was loaded from')
 
 
 def _differ(one: ndarray, other: ndarray, share: float) -> bool:

@@ -330,7 +330,7 @@ def derive(source: RobotModel | str | Path, *, numbers: bool = False, frame: str
                               remedy='name the frame too, e.g. tool')
     if not 0 <= rounding <= MAX_ROUNDING:
         raise DerivationError(f'rounding {rounding!r} cannot be used', name='rounding',
-                              value=rounding, remedy=f'give 0 to {MAX_ROUNDING} rad')
+                              value=rounding, remedy=f'use 0 to {MAX_ROUNDING} rad')
     arm = _arm(source, numbers, rounding)
     n = len(arm.q)
     if n > MAX_JOINTS and not force:

@@ -108,7 +108,7 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
         raise ArgumentError(f'no DH convention {convention!r}', name='convention',
                             value=convention, remedy=f'choose one of {", ".join(CONVENTIONS)}')
     if not links:
-        raise ArgumentError('there are no rows', name='links', remedy='give one for each joint')
+        raise ArgumentError('there are no rows', name='links', remedy='pass one for each joint')
     if not name.strip() or name_problem(name):
         raise ArgumentError(f'the name {name[:MAX_NAME]!r} cannot be shown', name='name',
                             value=name, remedy=NAME_REMEDY)
@@ -179,21 +179,21 @@ def _check(link: DhLink, i: int) -> None:
         refuse('joint', f'choose one of {", ".join(JOINTS)}')
     for key in ('theta', 'd', 'a', 'alpha', 'offset'):
         if not _is_number(getattr(link, key)):
-            refuse(key, 'give a finite number')
+            refuse(key, 'use a finite number')
     for key in ('mass', 'armature', 'viscous', 'coulomb', 'rotor_inertia', 'static_friction'):
         value = getattr(link, key)
         unknown = value is None and key == 'static_friction'
         if not unknown and not (_is_number(value) and value >= 0.0):
-            refuse(key, 'give a finite number of at least 0')
+            refuse(key, 'use a finite number of at least 0')
     if not (_is_number(link.gear_ratio) and link.gear_ratio > 0.0 and _armature(link) < np.inf):
-        refuse('gear_ratio', 'give a finite number above 0 whose square times rotor_inertia is '
+        refuse('gear_ratio', 'use a finite number above 0 whose square times rotor_inertia is '
                              'finite as well')
     finite(f'com of row {i + 1}', link.com, (3,))
     inertia = _inertia(link, i)
     if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0.0):
-        refuse('inertia', 'give a symmetric matrix')
+        refuse('inertia', 'use a symmetric matrix')
     if np.linalg.eigvalsh(inertia)[0] < -1e-12 * np.trace(inertia):
-        refuse('inertia', 'give one without negative principal moments')
+        refuse('inertia', 'use one without negative principal moments')
 
 
 def _row(given: Any, i: int) -> DhLink:
@@ -201,14 +201,14 @@ def _row(given: Any, i: int) -> DhLink:
     names = [f.name for f in fields(DhLink)]
     if not isinstance(given, Mapping):
         raise ArgumentError(f'row {i + 1} is {given!r}', name='links', value=given,
-                            remedy='give a DhLink, or a mapping with its fields')
+                            remedy='pass a DhLink, or a mapping with its fields')
     for key in given:
         if key not in names:
             raise UnknownNameError(f'field of row {i + 1} called', str(key), names)
     for key in names[:4]:
         if key not in given:
             raise ArgumentError(f'row {i + 1} has no {key}', name=key,
-                                remedy='give it, 0 where it is zero')
+                                remedy='add it, 0 where it is zero')
     return DhLink(**given)
 
 
@@ -236,5 +236,5 @@ def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
     if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL_TOLERANCE) or np.linalg.det(R) < 0.0
             or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):
         raise ArgumentError(f'{what} is not a homogeneous transform', name=what, value=given,
-                            remedy='give a rotation, a translation, and 0 0 0 1 below them')
+                            remedy='pass a rotation, a translation, and 0 0 0 1 below them')
     return R, T[:3, 3]

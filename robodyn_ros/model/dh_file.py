@@ -123,7 +123,7 @@ def read_dh(path: str | Path) -> DhFile:
     rows = reader.items(document['links'], 'links')
     if not 1 <= len(rows) <= MAX_LINKS:
         raise reader.error(f'links has {len(rows)} rows', 'links',
-                           f'give one for each joint, {MAX_LINKS} at most')
+                           f'pass one for each joint, {MAX_LINKS} at most')
     file = DhFile(
         path, reader.word(document['name'], 'name') if 'name' in document else path.stem,
         reader.word(document['convention'], 'convention', CONVENTIONS),
@@ -157,9 +157,9 @@ def _number(path: Path, expression: Expression, values: Mapping[str, float]) -> 
     try:
         value = float(evaluate(expression.tree, {**values, 'pi': math.pi}, float))
     except ArithmeticError as error:
-        raise refused(f'cannot be computed ({error})', 'give a finite number') from None
+        raise refused(f'cannot be computed ({error})', 'use a finite number') from None
     if not math.isfinite(value):
-        raise refused(f'is {value}', 'give a finite number')
+        raise refused(f'is {value}', 'use a finite number')
     return value
 
 
@@ -179,10 +179,10 @@ class _Reader:
                 text = file.read(MAX_BYTES + 1)
         except OSError as error:
             raise self.error(f'it cannot be read ({error.strerror})', str(self.path),
-                             'give the path of a file of DH rows') from None
+                             'pass the path of a file of DH rows') from None
         if len(text) > MAX_BYTES:
             raise self.error(f'it has more than {MAX_BYTES} bytes', str(self.path),
-                             'give a file of DH rows')
+                             'pass a file of DH rows')
         depth = 0
         try:
             for event in yaml.parse(text, Loader=yaml.BaseLoader):
@@ -246,7 +246,7 @@ class _Reader:
         """Return nested lists of expressions of this shape."""
         items = self.items(node, where)
         if len(items) != shape[0]:
-            raise self.error(f'{where} has {len(items)} entries', where, f'give {shape[0]}')
+            raise self.error(f'{where} has {len(items)} entries', where, f'use {shape[0]}')
         return [self.array(item, where, *shape[1:]) if shape[1:] else
                 self.expression(item, where) for item in items]
 
@@ -289,7 +289,7 @@ class _Reader:
         given = self.mapping(node, 'values', None) if node else {}
         if len(given) > MAX_VALUES:
             raise self.error(f'values has {len(given)} names', 'values',
-                             f'give {MAX_VALUES} at most')
+                             f'use {MAX_VALUES} at most')
         for name, value in given.items():
             if not NAME.fullmatch(name) or name == 'pi':
                 raise self.error(f'values has the name {name!r}', name, 'write a letter, then '

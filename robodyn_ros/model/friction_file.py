@@ -59,7 +59,7 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
 
     :raises IdentificationError: the file cannot be read, has no friction, or is for other joints.
     """
-    with reading(path, IdentificationError, str(path), 'give the friction.yaml of '
+    with reading(path, IdentificationError, str(path), 'pass the friction.yaml of '
                  '`robodyn identify`'):
         text = path.read_text(encoding='utf-8-sig')
         given: Any = yaml.safe_load(text)
@@ -71,27 +71,27 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
     if not values:
         raise IdentificationError(
             f'{path} has none of {", ".join(KNOWN)}', name=str(path), value=[*given],
-            remedy='give the friction.yaml of `robodyn identify`')
+            remedy='pass the friction.yaml of `robodyn identify`')
     for line in text.splitlines():
         joints = line.removeprefix(HEADER).rstrip('.').split(', ')
         if line.startswith(HEADER) and joints != [*model.joint_names]:
             raise IdentificationError(
                 f'{path} is for the joints {", ".join(joints)}, not '
                 f'{", ".join(model.joint_names)}', name=str(path), value=joints,
-                remedy='give the file of this robot, with the same joints locked; where joints '
+                remedy='pass the file of this robot, with the same joints locked; where joints '
                 'were renamed, correct that line')
     for name, array in values.items():
         if array.shape != (model.nv,) or not np.isfinite(array).all():
             raise IdentificationError(
                 f'{name} in {path} is not {model.nv} numbers', name=name, value=array.tolist(),
-                remedy=f'give one for each of {", ".join(model.joint_names)}; lock the joints '
+                remedy=f'pass one for each of {", ".join(model.joint_names)}; lock the joints '
                        f'that were locked')
     for name, array in values.items():
         low, high = RANGES[name]
         if not ((low <= array) & (array <= high)).all():
             raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
                                       value=array.tolist(),
-                                      remedy=f'give numbers from {low:g} to {high:g}')
+                                      remedy=f'use numbers from {low:g} to {high:g}')
     fields: dict[str, Any] = {
         **{name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values},
         **{name: _given(values, names, getattr(model, name)) for name, names in zip(

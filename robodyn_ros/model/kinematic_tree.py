@@ -146,7 +146,7 @@ def mimic_relation(joint: Joint, joints: Mapping[str, Joint], extra: Extension,
         ratio *= 1.0 if rule.multiplier is None else rule.multiplier
         if abs(shift) > MAX_NUMBER or ratio and not 1 / MAX_NUMBER <= abs(ratio) <= MAX_NUMBER:
             refuse(f'is at {ratio:g} times {rule.joint!r} plus {shift:g}, which cannot be '
-                   'computed with', 'give multipliers other than zero, and offsets, between '
+                   'computed with', 'use multipliers other than zero, and offsets, between '
                    f'{1 / MAX_NUMBER:g} and {MAX_NUMBER:g}', (ratio, shift))
         if ratio == 0:
             return MimicRelation(None, 0.0, shift)
@@ -203,7 +203,7 @@ def with_followers(name: str, own: JointData,
             raise UrdfError(f'joint {follower!r}: its friction, reflected to {name!r}, is too '
                             'large', name=follower,
                             value=(forward, backward, armature),
-                            remedy='give less damping, friction or armature')
+                            remedy='reduce damping, friction or armature')
     damping, friction, static = forward.tolist()
     return own._replace(lower=lower, upper=upper, velocity=velocity, damping=damping,
                         friction=friction, static_friction=static,
@@ -233,7 +233,7 @@ def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, 
         if joint.type == 'fixed':
             continue
         if joint.type not in MOVING:
-            _refuse(joint, base, 'give gravity')
+            _refuse(joint, base, 'set gravity')
         relation = mimic_relation(joint, by_name, extra, locked)
         data = joint_data(joint, extra.joint(joint.name), [])
         if relation.driver is None:

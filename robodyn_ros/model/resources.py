@@ -163,8 +163,8 @@ def robot_path(name_or_path: str | Path) -> Path:
     some = ', '.join((*OWN_ROBOTS, *ARMS))
     raise UrdfError(f'no robot {name[:MAX_SHOWN]!r}', name=name, value=name_or_path, remedy=(
         f'did you mean {" or ".join(close)}?' if close else
-        f'give the path of a URDF file that exists, or one of {some}')
-        + ' (robodyn_ros.robot_names() lists all)')
+        f'pass the path of a URDF file that exists, or one of {some}')
+        + ' (`robodyn robots` lists all)')
 
 
 def is_robot_name(text: object) -> bool:

@@ -300,7 +300,7 @@ def finite(what: str, given: Any, shape: tuple[int, ...], meaning: str = '') -> 
         pass
     wanted = f'finite numbers of shape {shape}' if shape else 'a finite number'
     raise ArgumentError(f'{what} is {given!r}', name=what.split()[0], value=given,
-                        remedy=f'give {wanted}' + (f' {meaning}' if meaning else ''))
+                        remedy=f'use {wanted}' + (f' {meaning}' if meaning else ''))
 
 
 def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float] = (0, 0, 0),
@@ -327,7 +327,7 @@ def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float
     if not (mass >= 0.0 and (moments == moments.T).all() and can_exist(moments)):
         raise ArgumentError('mass or inertia of the payload are invalid', name='payload',
                             value=(mass, center.tolist(), moments.tolist()),
-                            remedy='give a mass of at least 0, three coordinates of its center, '
+                            remedy='use a mass of at least 0, three coordinates of its center, '
                                    'and a symmetric inertia about it without negative principal '
                                    'moments, each at most the sum of the other two')
     if mass == 0.0 and not moments.any():
@@ -354,15 +354,25 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     if not len(given):
         half = np.minimum(upper / 2 - lower / 2, MAX_LIMIT)
         return np.where(lower > 0, lower + half, np.where(upper < 0, upper - half, 0))
+    return checked_pose(model, given, 'the initial position', 'initial_position')
+
+
+def checked_pose(model: RobotModel, given: Sequence[float], what: str, parameter: str) -> ndarray:
+    """
+    Return a pose as an array (nv,) [rad | m].
+
+    :param what: the pose in words, for errors; ``parameter``: of which it is the value.
+    :raises ParameterError: it has the wrong length or is outside the limits.
+    """
     pose = np.array(given, float)
     if pose.shape != (model.nv,):
-        raise ParameterError(f'the initial position has {len(pose)} elements',
-                             name='initial_position', value=given, remedy='give one for each of '
-                             f'{", ".join(model.joint_names)}')
-    for name, low, q, high in zip(model.joint_names, lower, pose, upper):
+        raise ParameterError(f'{what} has {len(pose)} elements', name=parameter, value=given,
+                             remedy=f'pass one for each of {", ".join(model.joint_names)}')
+    for name, low, q, high in zip(model.joint_names, model.position_lower, pose,
+                                  model.position_upper):
         if not low <= q <= high:
-            raise ParameterError(f'the initial position of joint {name} is {q:g}', name=name,
-                                 value=q, remedy=f'choose one in its limits [{low:g}, {high:g}]')
+            raise ParameterError(f'{what} of joint {name} is {q:g}', name=name, value=q,
+                                 remedy=f'choose one in its limits [{low:g}, {high:g}]')
     return pose
 
 

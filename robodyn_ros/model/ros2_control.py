@@ -64,7 +64,7 @@ def gazebo_description(urdf: str | Path, parameters_file: str, position: Sequenc
     if len(position) not in (0, model.nv):
         raise ParameterError(f'{len(position)} initial positions for {model.nv} joints',
                              name='initial_position', value=list(position),
-                             remedy='give one for each of ' + ', '.join(model.joint_names))
+                             remedy='pass one for each of ' + ', '.join(model.joint_names))
     root = strict_urdf(urdf)
     _check_inertias(model)
     _separate_names(root, model.base_link)
@@ -150,8 +150,8 @@ def _check_inertias(model: RobotModel) -> None:
     if refused:
         raise InertiaError(
             f'Gazebo refuses the inertia of {", ".join(refused)}, which no rigid body has',
-            name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which '
-            'writes the nearest physically consistent inertias')
+            name=refused[0], value=tuple(refused), remedy='run `robodyn inspect FILE '
+            '--repair NEW`, which writes the nearest physically consistent inertias')
 
 
 def _fix_to_world(root: etree._Element, model: RobotModel) -> None:

@@ -87,7 +87,7 @@ def shape(link: str, element: etree._Element, urdf: Path | None,
     size = tuple(x / (2 if whole else 1) for key, (count, whole) in PRIMITIVES[form.tag].items()
                  for x in _numbers(link, form, key, count))
     if not min(size) >= 0.0:
-        _refuse(link, f'has a {form.tag} of negative size', 'give lengths that are not negative')
+        _refuse(link, f'has a {form.tag} of negative size', 'use lengths that are not negative')
     return Shape(link, form.tag, size, rpy, xyz)
 
 
@@ -114,7 +114,7 @@ def _numbers(link: str, element: etree._Element, key: str, count: int) -> tuple[
     text = element.get(key, '')
     if (values := numbers(text, count, MAX_NUMBER)) is None:
         _refuse(link, f'has {key}={text!r} in a <{element.tag}>',
-                f'give {count} finite number{"s" * (count > 1)}')
+                f'use {count} finite number{"s" * (count > 1)}')
     return tuple(values)
 
 

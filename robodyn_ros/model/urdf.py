@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loader of a URDF, with links at fixed joints lumped."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -276,7 +278,7 @@ class _ModelBuilder:
             return joint.child
         if name == joint.child or name not in self.frames or self.frames[name].body != i:
             raise UrdfError(f'joint {joint.name!r}: <robodyn> calls its body {name[:MAX_NAME]!r}, '
-                            f'which is no link fixed to {joint.child!r}', name=joint.name,
+                            f'which is not a link fixed to {joint.child!r}', name=joint.name,
                             value=name, remedy='remove the attribute body')
         del self.frames[joint.child]
         return name

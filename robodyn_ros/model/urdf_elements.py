@@ -66,7 +66,7 @@ def inertial(link: Link, moving: bool) -> Inertial | None:
             f'link {link.name!r}: inertia has the principal moments '
             f'{", ".join(f"{m:.3g}" for m in moments)}', name=link.name, value=inertia,
             remedy='none may be negative: check the signs of ixy, ixz, iyz, or run `robodyn '
-                   'repair FILE`')
+                   'inspect FILE --repair NEW`')
     return Inertial(mass, np.zeros(3), inertia).placed(*placement(link.inertial.origin))
 
 
@@ -119,7 +119,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
     axis = np.array([1, 0, 0] if joint.axis is None else joint.axis, float)
     length = np.linalg.norm(axis)
     if length < 1e-9:
-        refuse('axis has no direction', 'give <axis xyz="..."/> of length 1', joint.axis)
+        refuse('axis has no direction', 'add <axis xyz="..."/> of length 1', joint.axis)
     if abs(length - 1) > AXIS_TOLERANCE:
         warnings.append(f'{where}: axis has length {length:.6g} and is taken as 1')
 
@@ -135,7 +135,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
         velocity, effort = limit['velocity'], limit['effort']
         for quantity, value in (('velocity', velocity), ('effort', effort)):
             if value < 0:
-                refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
+                refuse(f'{quantity} limit is {value}', 'use one that is not negative', value)
             if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
         if joint.type == 'continuous':
@@ -150,7 +150,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
                        (lower, upper))
             if max(lower, -upper) > MAX_NUMBER:
                 refuse(f'no position in [{lower}, {upper}] can be computed with',
-                       f'give limits in rad or m, up to {MAX_NUMBER:g}', (lower, upper))
+                       f'use limits in rad or m, up to {MAX_NUMBER:g}', (lower, upper))
             if lower == upper:
                 warnings.append(f'{where}: lower and upper limit are both {lower}')
 
@@ -158,7 +158,7 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
     friction = (joint.dynamics and joint.dynamics.friction) or 0.
     for quantity, value in (('damping', damping), ('friction', friction)):
         if value < 0:
-            refuse(f'{quantity} is {value}', 'give one that is not negative', value)
+            refuse(f'{quantity} is {value}', 'use one that is not negative', value)
     if abs(length - 1) > AXIS_ROUNDING:
         axis = axis / length
     static = friction if extra.static_friction is None else extra.static_friction
@@ -181,7 +181,7 @@ def locked_position(joint: Joint, data: JointData, q: float) -> float:
 
     :raises ArgumentError: it is outside the limits, or not a finite number.
     """
-    remedy = f'give a position in [{data.lower}, {data.upper}]'
+    remedy = f'use a position in [{data.lower}, {data.upper}]'
     try:
         position = float(finite(joint.name, q, ()))
     except ArgumentError:

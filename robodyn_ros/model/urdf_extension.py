@@ -144,7 +144,7 @@ def _joint(element: etree._Element, name: str, kind: str) -> JointExtension:
                    'the square of gear_ratio', given['armature'])
         given['armature'] = rotor * (1.0 if ratio is None else ratio)**2
         if given['armature'] > MAX_NUMBER:
-            refuse(f'has an armature of {given["armature"]}', f'give one up to {MAX_NUMBER:g}',
+            refuse(f'has an armature of {given["armature"]}', f'use one up to {MAX_NUMBER:g}',
                    given['armature'])
     if (words := element.get('unlimited')) is not None:
         given['unlimited'] = tuple(words.split())
@@ -246,7 +246,7 @@ def _positive(element: etree._Element, name: str, key: str) -> float:
     least = MIN_DIVISOR if key in DIVISORS else 0.0
     if value < least and key not in SIGNED:
         _refuse(element, name, f'has {key}="{element.get(key, "")[:60]}"',
-                f'give one of at least {least:g}', value)
+                f'use one of at least {least:g}', value)
     return value
 
 

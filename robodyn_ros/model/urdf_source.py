@@ -262,7 +262,7 @@ def document(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
         raise UrdfError('URDF is in UTF-7', name='URDF', remedy='write it in UTF-8')
     if not content.strip():
         raise UrdfError('URDF is empty', name='URDF',
-                        remedy='give the path of a URDF file, or XML text with a <robot>')
+                        remedy='pass the path of a URDF file, or XML text with a <robot>')
     root, warnings = well_formed(content, encoding)
     if root.getroottree().docinfo.doctype:
         raise UrdfError('URDF has a DOCTYPE', name='DOCTYPE',
@@ -277,7 +277,7 @@ def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
             return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
         except UnicodeEncodeError as error:
             raise UrdfError('URDF has lone surrogates, which are not characters', name='URDF',
-                            remedy='give the bytes of the file, or its path') from error
+                            remedy='pass the bytes of the file, or its path') from error
     if isinstance(source, bytes):
         return LEADING_BLANK.sub(rb'\1', source), None
     if is_xacro(source) and Path(source).is_file():
@@ -288,4 +288,4 @@ def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
     except (OSError, ValueError) as error:
         raise UrdfError(f'URDF file {str(source)[:200]!r} cannot be read ({error})',
                         name=str(source), value=source,
-                        remedy='give the path of a readable file, or the XML text') from error
+                        remedy='pass the path of a readable file, or the XML text') from error

@@ -86,9 +86,9 @@ def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
         f'no rigid body has the inertia of link{"s" * (len(refused) > 1)} '
         + ', '.join(f'{name} ({excess[name]})' for name in refused)
         + ': excess of the largest principal moment over the sum of the others',
-        name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which writes '
-        'the nearest physically consistent inertias, or accept them: accepted_links: '
-        "['*'], on the command line --accept-inertia")
+        name=refused[0], value=tuple(refused), remedy='run `robodyn inspect FILE --repair NEW`, '
+        'which writes the nearest physically consistent inertias, or accept them: '
+        "accepted_links: ['*'], on the command line --accept-inertia")
 
 
 def _percent(excess: float) -> str:

@@ -31,7 +31,7 @@ def make_controller(namespace: str) -> 'ControllerNode':
         node = controller.make_controller(namespace)
     except InvalidNamespaceException as error:
         raise RosError(f'namespace {namespace} is refused', name='namespace', value=namespace,
-                       remedy='give names of letters, digits and _, with / between them: left, '
+                       remedy='use names of letters, digits and _, with / between them: left, '
                        '/cell/right') from error
     if (got := node.get_namespace()) != (wanted := '/' + namespace.strip('/')):
         node.run(spin=lambda: None, over=lambda: True)

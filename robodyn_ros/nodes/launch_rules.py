@@ -30,7 +30,7 @@ def check_respawn(respawn: bool, autostart: str) -> None:
         raise ParameterError(
             f'respawn:=true with autostart:={autostart or "(as the file says)"} would arm the '
             'robot again after a crash', name='autostart', value=autostart,
-            remedy='give autostart:=false, and activate the controller when the reason is known')
+            remedy='set autostart:=false, and activate the controller when the reason is known')
 
 
 def manager_rate(rate: str, config: str) -> int:
@@ -47,7 +47,7 @@ def manager_rate(rate: str, config: str) -> int:
         raise ParameterError(
             f'the controller manager would run at {float(rate):g} Hz, and the controller at '
             f'{controller:g} Hz', name='rate', value=rate,
-            remedy=f'give rate:={controller:g}, or leave it out, or set rate: {float(rate)} in '
+            remedy=f'set rate:={controller:g}, or leave it out, or set rate: {float(rate)} in '
                    f'the file of config:={config}')
     return round(controller)
 

@@ -58,10 +58,10 @@ class Grid:
     def __init__(self, period_ns: int, spin_ns: int = 0):
         if period_ns <= 0:
             raise ArgumentError(f'a period of {period_ns} ns', name='period_ns', value=period_ns,
-                                remedy='give a positive number of nanoseconds')
+                                remedy='use a positive number of nanoseconds')
         if not 0 <= spin_ns < period_ns:
             raise ArgumentError(f'a final spin of {spin_ns} ns', name='spin_ns', value=spin_ns,
-                                remedy=f'give a part of the period, which is {period_ns} ns')
+                                remedy=f'use a part of the period, which is {period_ns} ns')
         self.period_ns, self.spin_ns = int(period_ns), int(spin_ns)
         self._timespec = (ctypes.c_long * 2)()
         self._address = ctypes.addressof(self._timespec)

@@ -25,6 +25,7 @@ from pathlib import Path
 import platform
 import resource
 import struct
+import sys
 import threading
 from typing import Any, TypeVar
 
@@ -261,6 +262,24 @@ def shared(key: Hashable, make: Callable[[], AbstractContextManager[Value]]) -> 
             if not held.users:
                 del _held[key]
                 held.stack.close()
+
+
+SWITCH_INTERVAL = 1e-4     # s for which a thread keeps the GIL that another waits for
+
+
+@contextmanager
+def prompt_switches() -> Iterator[None]:
+    """
+    Give the GIL to a thread that waits for it within the block after 0.1 ms instead of 5.
+
+    A control loop would miss cycles whenever another thread computes in Python.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH_INTERVAL))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 MIN_SLICE = 100_000    # [ns] that the kernel accepts

@@ -44,7 +44,7 @@ class Timing:
     def __init__(self, size: int):
         if size < 1:
             raise ArgumentError(f'a ring of {size} cycles', name='size', value=size,
-                                remedy='give a positive number')
+                                remedy='use a positive number')
         self.ring = no_cycles(size)
         self.count = np.zeros(1, np.int64)
         self._size = size

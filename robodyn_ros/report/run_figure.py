@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Curves: their units and samples, and the figure of a simulated run."""
+"""Samples of curves, and the figure of a simulated run."""
 
 from __future__ import annotations
 
@@ -11,21 +11,10 @@ from numpy import ndarray
 
 from ..extras import pip_install
 from ..model.robot import RobotModel
-
-
-def units(model: RobotModel, prefix: str = '') -> tuple[str, str]:
-    """
-    Return the units of positions and of efforts; of both kinds where a robot has both joints.
-
-    :param prefix: of the unit of positions, e.g. 'm' for thousandths.
-    """
-    rotary, sliding = f'{prefix}rad', f'{prefix}m'
-    if model.slides.all():
-        return sliding, 'N'
-    return (f'{rotary} | {sliding}', 'N·m | N') if model.slides.any() else (rotary, 'N·m')
-
+from ..viewer.quantities import units
 
 MAX_POINTS = 4000    # of a curve
+FAULT_COLOR = '#c03020'
 COLORS = ('#2f7ed8', '#e07b1a', '#2a9d5c', '#d03b4f', '#8b6bd1', '#a0764a', '#d16ba5', '#7f8c99',
           '#b5a81c', '#22a3b8')
 
@@ -66,8 +55,6 @@ def finite(values: ndarray) -> list[float | None]:
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-FAULT_COLOR = '#c03020'
 
 
 def run_figure(model: RobotModel, time: ndarray, position: ndarray, reference: ndarray,

@@ -19,7 +19,7 @@ def nonnegative(name: str, value: Any) -> float:
     """Return a finite number of at least 0; raise :class:`ArgumentError` if it is none."""
     if not isinstance(value, (int, float, np.number)) or not 0.0 <= value < inf:
         raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
-                            remedy='give a finite number of at least 0')
+                            remedy='use a finite number of at least 0')
     return float(value)
 
 

@@ -34,6 +34,8 @@ class SimulatedArm:
     :raises SimulationError: MuJoCo rejects the robot.
     """
 
+    facts = DriverFacts(obeys=True)
+
     def __init__(self, model: RobotModel, rate: float = 1000.0, position: Sequence[float] = (),
                  timeout: float = 0.1, reading: str = WAITS):
         substeps = int(np.ceil(1.0 / rate / MAX_PHYSICS_STEP - 1e-9))
@@ -89,7 +91,7 @@ class SpringArm(SimulatedArm):
     :param stiffness: [N·m/rad | N/m] of the drives; ``damping`` [N·m·s/rad | N·s/m].
     """
 
-    facts = DriverFacts(brakes=False)
+    facts = DriverFacts(brakes=False, obeys=True)
 
     def __init__(self, model: RobotModel, rate: float = 1000.0, position: Sequence[float] = (),
                  timeout: float = 0.1, stiffness: float = 40.0, damping: float = 2.0):

@@ -234,7 +234,7 @@ def check_scene(mjcf: str | Path, model: RobotModel) -> list[str]:
     except ValueError as error:
         raise SimulationError(f'MuJoCo cannot read the scene {str(mjcf)!r} '
                               f'({" ".join(str(error).split())})', name='mjcf',
-                              remedy='give the path of an MJCF file') from error
+                              remedy='pass the path of an MJCF file') from error
     found: dict[str, list[mujoco.MjsActuator]] = {name: [] for name in model.joint_names}
     for actuator in spec.actuators:
         if actuator.trntype == mujoco.mjtTrn.mjTRN_JOINT and actuator.target in found:

@@ -230,7 +230,7 @@ class Plant:
         vector = np.asarray(force, float)
         if vector.shape != (3,) or not np.isfinite(vector).all():
             raise ArgumentError('the force of a push is invalid', name='force', value=force,
-                                remedy='give three finite numbers')
+                                remedy='use three finite numbers')
         self._pushes[body] = vector, self.time + duration
 
     def remove_obstacles(self) -> None:
@@ -268,7 +268,7 @@ class Plant:
     def _checked(self, name: str, values: ArrayLike) -> ndarray:
         numbers = np.asarray(values, float)
         if numbers.shape not in ((), (self.model.nv,)) or not np.isfinite(numbers).all():
-            raise ArgumentError(f'{name} is invalid', name=name, value=values, remedy=f'give '
+            raise ArgumentError(f'{name} is invalid', name=name, value=values, remedy=f'use '
                                 f'{self.model.nv} finite numbers, one per joint: '
                                 f'{", ".join(self.model.joint_names)}')
         return numbers

@@ -35,7 +35,7 @@ from ..model.robot import RobotModel
 from ..nodes.clients.live_control import push_message
 from ..nodes.clients.play import Player
 from ..nodes.clients.processes import Child, running
-from ..nodes.clients.running_controller import parameter_request
+from ..nodes.clients.running_controller import LOOP, parameter_request, reported, TIMING
 from ..nodes.middleware import qos
 from ..nodes.middleware.client_session import Services, Session, session
 from ..nodes.middleware.raw_subscription import open_subscription
@@ -96,7 +96,7 @@ class SimulatedArm:
         # Wall time of the last report, and of the first in an unbroken series of fault reports
         self._reported, self._fault_begin = 0.0, inf
         controller = f'{namespace}/controller'
-        self._names = [f'{controller.strip("/")}: {what}' for what in ('control loop', 'timing')]
+        self._controller = controller
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
         self._player = Player(here, f'{controller}/joint_trajectory', f'{namespace}/joint_states',
                               confirm=True, within=START_TIMEOUT)
@@ -441,18 +441,15 @@ class SimulatedArm:
         return States(np.array(stamps), *columns.transpose(1, 0, 2))
 
     def _on_report(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            if status.name not in self._names:
-                continue
-            values = {pair.key: pair.value for pair in status.values}
-            if status.name == self._names[1]:
-                self.report |= values
-                continue
-            values['time'] = str(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
-            self.report = values
-            self._reported = time.monotonic()
-            self._fault_begin = min(self._fault_begin, self._reported) if (
-                values.get('phase') == 'FAULT') else inf
+        said = reported(message, self._controller)
+        if LOOP not in said:
+            return
+        stamp = message.header.stamp
+        self.report = said.get(TIMING, {}) | said[LOOP] | {
+            'time': str(stamp.sec + 1e-9 * stamp.nanosec)}
+        self._reported = time.monotonic()
+        self._fault_begin = min(self._fault_begin, self._reported) if (
+            self.report.get('phase') == 'FAULT') else inf
 
 
 @contextmanager

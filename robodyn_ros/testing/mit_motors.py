@@ -10,7 +10,7 @@ an arm. :class:`LockstepBus` runs them on simulated time in the thread of the dr
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -309,12 +309,12 @@ class MotorBus:
             motor.position, motor.velocity = motor.sign * q + motor.offset, motor.sign * qd
 
 
-class LockstepBus:
-    """A bus of simulated motors on simulated time: a :class:`.Bus`, a clock and a sleep."""
+class LockstepBus(Bus):
+    """A bus of simulated motors on simulated time, with a clock and a sleep."""
 
     def __init__(self, motors: MotorBus):
-        self.motors, self.errors, self.off = motors, Counter[str](), False
-        self.send = motors.send
+        super().__init__()
+        self.motors = motors
 
     def clock(self) -> float:
         """Return the simulated time [s]."""
@@ -326,6 +326,10 @@ class LockstepBus:
         while (frame := self.motors.receive(end)) is not None:
             arrived.append(frame)
         self.motors.arrived.extend(arrived)
+
+    def send(self, identifier: int, data: bytes) -> None:
+        """See :class:`.Bus`."""
+        self.motors.send(identifier, data)
 
     def receive(self, timeout: float) -> Frame | None:
         """See :class:`.Bus`."""
@@ -374,18 +378,18 @@ def socket_pair(fd: bool = False) -> tuple[SocketBus, SocketBus]:
     return SocketBus(ends[0], fd), SocketBus(ends[1], fd)
 
 
-class SerialBridge:
+class SerialBridge(Bus):
     """Damiao's USB-CAN adapter on a pseudo-terminal, ``port``: the end of the motors."""
 
     def __init__(self) -> None:
         import tty
 
+        super().__init__()
         self._end, child = os.openpty()
         tty.setraw(child)
         self.port, self._child = os.ttyname(child), child
         os.set_blocking(self._end, False)
         self._bytes = bytearray()
-        self.errors, self.off = Counter[str](), False
 
     def send(self, identifier: int, data: bytes) -> None:
         """See :class:`.Bus`."""

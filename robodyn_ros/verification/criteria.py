@@ -17,7 +17,8 @@ from .judge_step import COMPENSATION_TOLERANCE, MAX_VELOCITY_SHARE
 from .results import package_digest
 from .trial import Case, Outcome, problem
 from .worlds import BY_NAME, QUANTITIES, STOPPED
-from ..report.document import Report, versions
+from ..report.document import Report
+from ..report.run_figure import COLORS, FAULT_COLOR
 
 if TYPE_CHECKING:
     from .sensitivity import TurningPoint
@@ -228,16 +229,18 @@ def verdict(outcomes: Sequence[Outcome]) -> str:
     """Return the sentence that a report begins with: what is wrong most often, and why."""
     failures: dict[str, list[tuple[float, str]]] = {}
     for one in outcomes:
+        where = f' (world {one.index}{f", injected: {one.injection}" if one.injection else ""})'
         if one.refusal:
-            failures.setdefault('the arm is not armed', []).append((0.0, one.refusal))
+            failures.setdefault('the arm is not armed', []).append((0.0, one.refusal + where))
         if one.unexplained_fault:
-            failures.setdefault(f'fault {one.fault} latches', []).append((0.0, one.reason))
+            failures.setdefault(f'fault {one.fault} latches', []).append((0.0, one.reason + where))
         for kind, what in one.violations.items():
             name = FAILURES.get(kind, f'the criterion "{kind}" is broken')
             if kind in ('resting', 'tracking'):
                 name = f'{what.split(" is ")[0]} {name}'
                 what = what.split('): ', 1)[1]
-            failures.setdefault(name, []).append((figure(one, kind), what.splitlines()[-1]))
+            failures.setdefault(name, []).append((figure(one, kind),
+                                                  what.splitlines()[-1] + where))
     if not failures:
         return (f'no criterion is broken in {len(outcomes)} worlds: with 95 % confidence, less '
                 f'than {binomial(0, len(outcomes))[1]:.2%} of such worlds break one')
@@ -358,27 +361,36 @@ def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Seq
               worst: Sequence[Outcome], influences: Sequence[Influence],
               again: str) -> Report:
     """Return the report, which begins with the verdict."""
-    report = Report(f'Verification of {case.name}: {verdict}')
-    made = versions()
-    report.table('', ('', ''), [('command', made['command']),
-                                ('robodyn_ros', f'{made["robodyn_ros"]} (sources '
-                                 f'{package_digest()})'), *case.files])
-    report.warning('This is no safety assessment: it finds mistakes in the model, the parameter '
-                   'file and the law only within the worlds that the worlds file describes.')
-    for table in tables:
-        report.rich('', table)
+    report = Report(
+        f'Verification of {case.name}', 'This is not a safety assessment: it finds mistakes in '
+        'the model, the parameter file and the law only within the worlds of the worlds file.',
+        verdict=f'{verdict[0].upper()}{verdict[1:]}.',
+        bad=any(one.bad for one in outcomes), files=[('sources', package_digest()), *case.files])
+    table, _, *others = tables
+    report.rich('', table)
     if worst:
-        report.table('Worst worlds', ('world', 'conditions', 'problem', 'command'), [
-            (str(one.index), described(one), problem(one), f'{again} --world {one.index}')
-            for one in worst])
+        report.heading('Worst worlds')
+    for one in worst:
+        report.parameters(f'World {one.index}: {described(one)}: {problem(one)}', {
+            'command': f'{again} --world {one.index}',
+            **{name: f'{value:.6g} {BY_NAME[name].unit}'
+               for name, value in one.world['values'].items()}})
     calm, faulty = _separated(outcomes)
+    kinds = {'without': calm, 'with an injected fault': faulty}
+    report.heading('Largest values in a world')
+    report.legend({**dict(zip(kinds, COLORS)), 'limit': FAULT_COLOR})
     for name, (label, unit) in FIGURES.items():
-        for title, shown in ((label, calm), (f'{label}, with an injected fault', faulty)):
-            values = np.array([figure(one, name) for one in shown])
-            if np.isfinite(values).sum() > 1 and np.nanmax(values) > np.nanmin(values):
-                report.histogram(title.capitalize(), values, f'[{unit}]', 60, logarithmic=False,
-                                 limit={**LIMITS, 'settling':
-                                         case.worlds.settled_velocity}.get(name))
+        shown = {kind: np.array([figure(one, name) for one in played])
+                 for kind, played in kinds.items()}
+        known = {kind: values[np.isfinite(values)] for kind, values in shown.items()}
+        if np.ptp(np.concatenate([[], *known.values()]) if sum(map(len, known.values())) else [0]):
+            report.histogram(
+                f'{label.capitalize()}: up to ' + ', '.join(
+                    f'{values.max():.3g} {kind}' for kind, values in known.items() if values.size),
+                known, unit, 24, logarithmic=False, small=True,
+                limit={**LIMITS, 'settling': case.worlds.settled_velocity}.get(name))
+    for table in others:
+        report.rich('', table)
     for name, quantity in dict.fromkeys((i.figure, i.quantity) for i in influences[:6]):
         measure = [float(one.bad) if name == 'broken' else figure(one, name)
                    for one in calm]
@@ -388,8 +400,9 @@ def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Seq
         label, measured = FIGURES.get(name, ('broken worlds', 'share of the worlds'))
         if name == 'broken':
             del levels['maximum']
-        report.plot(f'{label.capitalize()} against {quantity}', centers, levels,
-                    f'{quantity} [{unit}]' if unit else quantity, f'[{measured}]')
+        report.plot(f'{label.capitalize()} against {quantity}: {", ".join(levels)}', centers,
+                    levels, f'{quantity} [{unit}]' if unit else quantity, measured, small=True,
+                    limits=[LIMITS[name]] if name in LIMITS else ())
     report.parameters('Settings', vars(case.settings))
     report.parameters('Worlds', dict(worlds_files.plain(case.worlds)))
     return report

@@ -48,9 +48,13 @@ KINDS = ('not finite', 'effort', 'after zero', 'brakes released', 'step', 'not l
  VELOCITY) = range(len(KINDS))
 # Step to zero effort that is a violation unless a fault is latched
 SUSPECT = len(KINDS)
-# First violation of a kind: time [s], NaN without one, and what its sentence says
 SATURATED = 0.999           # of the effort limit of a drive
-VIOLATION = np.dtype([('time', float), ('value', float), ('factor', float), ('braking', int)])
+# First violation of a kind: time [s], NaN without one, and what its sentence says
+VIOLATION = np.dtype([('time', float), ('value', float), ('factor', float), ('braking', int),
+                      ('joint', int), ('phase', int), ('cause', int)])
+# What explains a violation, by its number
+CAUSES = ('', 'the readings are not those of the arm', 'the motors do not obey',
+          'nobody takes the commands')
 NUMBERS = [
     ('judged', int),                # 1: there is a judge
     ('since', float),               # s: time from which on figures count
@@ -103,12 +107,13 @@ class JudgeVectors(NamedTuple):
     not_finite: ndarray         # efforts that are not finite
 
 
-def violate(w: Any, kind: int, time: float, value: float, factor: float) -> None:
-    """Note the first violation of a kind."""
-    first = w.violations[kind]
+def violate(w: Any, kind: int, time: float, joint: int, value: float, factor: float) -> None:
+    """Note the first violation of a kind, of a joint or of none (-1)."""
+    first, m = w.violations[kind], w.numbers
     if first.time != first.time:
-        first.time, first.value, first.factor = time, value, factor
-        first.braking = w.numbers.braking
+        first.time, first.joint, first.value, first.factor = time, joint, value, factor
+        first.braking, first.phase = m.braking, m.phase
+        first.cause = 1 if m.lied_to else 2 if m.disobeying else 3 if m.unheard else 0
 
 
 def top_step(w: Any, share: float, joint: int) -> None:
@@ -132,34 +137,37 @@ def judge_effort(w: Any, time: float) -> None:
         if stopped:                     # the fault efforts may ramp down
             ramp = elapsed / m.fault_ramp_time
     share, excess = 0.0, -inf
-    step, step_joint, change_of_worst, worst = 0.0, 0, 0.0, 0.0
+    step, step_joint, change_of_worst, worst, worst_joint = 0.0, 0, 0.0, 0.0, 0
+    excess_joint = 0
     for i in range(tau.shape[0]):
         size = abs(tau[i])
         if not size < 1e300:
-            violate(w, NOT_FINITE, time, 0.0, 0.0)
+            violate(w, NOT_FINITE, time, i, 0.0, 0.0)
             for k in range(tau.shape[0]):
                 j.not_finite[k] = tau[k]
             return
-        excess, share = max(excess, size - limit[i]), max(share, size / limit[i])
+        share = max(share, size / limit[i])
+        if size - limit[i] > excess:
+            excess, excess_joint = size - limit[i], i
         change = abs(tau[i] - j.last[i])
         if change / limit[i] > step:
             step, step_joint = change / limit[i], i
         allowed = (j.effort_rate[i] * change_time + j.gravity_rate[i] * gravity_time
                    + ramp * limit[i] + ROUNDING)
         if change > worst * allowed:
-            worst, change_of_worst = change / allowed, change
+            worst, worst_joint, change_of_worst = change / allowed, i, change
     m.top_effort = max(m.top_effort, share)
     if excess > ROUNDING:
-        violate(w, EFFORT, time, share, 0.0)
+        violate(w, EFFORT, time, excess_joint, share, 0.0)
     if m.ended:
-        violate(w, AFTER_ZERO, time, 0.0, 0.0)
+        violate(w, AFTER_ZERO, time, -1, 0.0, 0.0)
     elif elapsed > m.silence and m.has_last:
-        violate(w, BRAKES_RELEASED, time, elapsed, 0.0)
+        violate(w, BRAKES_RELEASED, time, -1, elapsed, 0.0)
     # Gravity that acts twice, or not at all, is corrected at once: see steps/gravity_check.py
     corrected = not m.faulted and m.reason == GRAVITY_CONTRADICTED and m.corrects_gravity
     if m.has_last and not corrected and (not stopped or m.phase == FAULT and share > 0.0):
         if worst > 1.0:
-            violate(w, STEP if share > 0.0 else SUSPECT, time, change_of_worst, worst)
+            violate(w, STEP if share > 0.0 else SUSPECT, time, worst_joint, change_of_worst, worst)
         if time >= m.since - EPSILON and share > 0.0 and not stopped:
             top_step(w, step, step_joint)
     m.has_last, m.published_at = 1, time
@@ -185,9 +193,9 @@ def judge_latch(w: Any, time: float) -> None:
         if not m.faulted:
             m.faulted, m.fault_reason, m.fault = 1, m.reason, 1e3 * (time - m.since)
         if m.reason == NO_REASON:
-            violate(w, UNNAMED, time, 0.0, 0.0)
+            violate(w, UNNAMED, time, -1, 0.0, 0.0)
     elif m.faulted and not m.may_stop:
-        violate(w, NOT_LATCHED, time, float(m.phase), 0.0)
+        violate(w, NOT_LATCHED, time, -1, float(m.phase), 0.0)
 
 
 def judge_motion(w: Any, time: float) -> None:
@@ -221,7 +229,12 @@ def judge_motion(w: Any, time: float) -> None:
     if m.lied_to and m.phase == FAULT:  # that holds what it knew last
         patience += m.fault_hold_time + m.fault_ramp_time
     if time - m.too_fast_since >= patience:
-        violate(w, VELOCITY, time, ratio, 0.0)
+        fastest = 0
+        for i in range(q.shape[0]):
+            if abs(w.plant.qd[i]) / w.plant.velocity_limit[i] > (
+                    abs(w.plant.qd[fastest]) / w.plant.velocity_limit[fastest]):
+                fastest = i
+        violate(w, VELOCITY, time, fastest, ratio, 0.0)
 
 
 def add_energy(w: Any, c: Any) -> None:

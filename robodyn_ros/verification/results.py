@@ -99,10 +99,10 @@ class Results:
         except (OSError, ValueError, sqlite3.Error) as error:
             raise ArgumentError(f'{self.path} cannot be used ({error})', name='--output',
                                 value=str(self.path),
-                                remedy='give --output another path, or make room') from error
+                                remedy='choose another --output, or make room') from error
 
     def _reading(self) -> AbstractContextManager[None]:
-        return reading(self.path, ArgumentError, '--output', 'give --output another path, or '
+        return reading(self.path, ArgumentError, '--output', 'choose another --output, or '
                        'delete the file')
 
     def _check(self, wanted: dict[str, str]) -> None:
@@ -118,7 +118,7 @@ class Results:
             self._database.close()
             raise ArgumentError(
                 f'{self.path} holds results with another {", ".join(other)}', name='--output',
-                value=str(self.path), remedy='give --output another path, or delete the file')
+                value=str(self.path), remedy='choose another --output, or delete the file')
 
     def add(self, outcome: Outcome) -> None:
         """Store an outcome for good."""

@@ -4,7 +4,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime, timezone
 from functools import cached_property, partial
 from pathlib import Path
 import traceback
@@ -19,6 +18,7 @@ from .injection import Active, Injection
 from .judge_step import (
     AFTER_ZERO,
     BRAKES_RELEASED,
+    CAUSES,
     compensation_ratio,
     COMPENSATION_TOLERANCE,
     EFFORT,
@@ -36,18 +36,15 @@ from .plant_step import TICK
 from .sensing import Conditions
 from .world import Library, SETTLING, Tour, World
 from .worlds import Draw, draw, nominal_model, STOPPED, true_model, Worlds
-from ..compiler.code_cache import machine
 from ..control.controller.controller import Controller
-from ..control.cycle.compile import compiled
 from ..control.laws import registry
 from ..control.laws.law import NO_REFERENCE
 from ..control.references.trajectory import Waypoints
 from ..control.settings.motion_limits import holding_warning
 from ..control.settings.settings import Settings
-from ..control.steps.guard import CODES, FAULT, INACTIVE, RUNNING
+from ..control.steps.guard import CODES, FAULT, INACTIVE, PHASES, RUNNING
 from ..dynamics import Dynamics
-from ..errors import ParameterError, RobodynError, writing
-from ..model.resources import package_version
+from ..errors import ParameterError, RobodynError
 from ..model.robot import RobotModel
 from ..model.unit_checks import MAX_TURNS, UNLIMITED
 from ..parallel import in_processes
@@ -150,14 +147,16 @@ class Judge:
 
     def _sentence(self, kind: int, first: np.void) -> str:
         value, braking = float(first['value']), ', braking' * bool(first['braking'])
+        joint = self._world.arm.model.joint_names[first['joint']]
         what = {
             NOT_FINITE: f'effort {self.data.judge.not_finite.tolist()}',
-            EFFORT: f'{value:.3f} of the limit', AFTER_ZERO: 'a message',
+            EFFORT: f'{joint} {value:.3f} of the limit', AFTER_ZERO: 'a message',
             BRAKES_RELEASED: f'a message after {value:.2f} s',
-            STEP: f'{value:.2f} N·m, {first["factor"]:.1f} times what is allowed{braking}',
-            NOT_LATCHED: f'phase {value:.0f} after a fault',
-            VELOCITY: f'{value:.2f} of the limit'}.get(kind, 'a fault without a reason')
-        return self._at(float(first['time']), what)
+            STEP: f'{joint} {value:.2f} N·m, {first["factor"]:.1f} times what is allowed{braking}',
+            NOT_LATCHED: f'phase {PHASES[int(value)]} after a fault',
+            VELOCITY: f'{joint} {value:.2f} of the limit'}.get(kind, 'a fault without a reason')
+        cause = f' while {CAUSES[first["cause"]]}' if first['cause'] else ''
+        return f'{self._at(float(first["time"]), what)}, {PHASES[first["phase"]]}{cause}'
 
 
 class Run(NamedTuple):
@@ -197,7 +196,7 @@ def play(subject: Any, world: World, planned: list[Planned], seconds: float) -> 
 
 def rise(world: World) -> bool:
     """Let the arm rise, with the test of the motors if it is set; return whether it has risen."""
-    tested = world.settings.motor_test_effort > 0.0
+    tested = world.settings.tested_effort > 0.0
     world.run(RISING_TICKS + TESTING * tested * world.arm.model.nv, halt=(RUNNING, FAULT))
     return world.subject.phase == RUNNING
 
@@ -476,18 +475,11 @@ def record(case: Case, index: int, path: Path | None) -> Outcome:
     :param path: of the MCAP file; None to write none.
     :raises RobodynError: the controller refuses the settings, or the file cannot be written.
     """
-    from ..flight_recorder import file  # which needs the library mcap
-    from ..flight_recorder.arrays import About
+    from ..flight_recorder.file import write_cycles  # which needs the library mcap
 
     cycles = round((case.seconds + RISING) * case.settings.rate) if path else 0
     player = Player(case, recorded=cycles)
     outcome = player.play(index)
     if path is not None:
-        controller = player.controller
-        about = About('robodyn verify', controller.reason_code, controller.reason,
-                      f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation',
-                      case.trigger, 'ros', 0.0, package_version(), compiled().code, machine())
-        with writing(path, '--output'):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file.write(path, controller.model, controller.history.take(), about)
+        write_cycles(path, player.controller, 'robodyn verify', '--output', case.trigger)
     return outcome

@@ -267,7 +267,7 @@ def _check(path: Path, worlds: Worlds, model: RobotModel) -> None:
                 _refuse(path, name, f'has a {name} of {joint} without {needed}',
                         f'enter the {needed} of {joint}')
     if 0.0 in truth.motor_gain:
-        _refuse(path, 'motor_gain', 'has the motor_gain 0', 'give another number')
+        _refuse(path, 'motor_gain', 'has the motor_gain 0', 'use another number')
     model.frame(truth.payload_frame)
     if not worlds.modes:
         _refuse(path, 'modes', 'has no modes', f'name some of {", ".join(registry.MODES)}')
@@ -286,7 +286,7 @@ def _range(path: Path, quantity: Quantity, ends: Any) -> tuple[float, float]:
                     (0.0, 0.0), {'lower': quantity.least, 'upper': quantity.most})
     if low > high:
         _refuse(path, quantity.name, f'has {quantity.name}: [{low:g}, {high:g}]',
-                'give the lower end first')
+                'use the lower end first')
     return low, high
 
 
@@ -296,7 +296,7 @@ def _as(path: Path, name: str, value: Any, default: Any, entry: Mapping[str, Any
         return default
     if name in ('modes', 'faults'):
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-            _refuse(path, name, f'has {name}: {value!r}', 'give a list of names')
+            _refuse(path, name, f'has {name}: {value!r}', 'use a list of names')
         return tuple(value)
     if name == 'truth.locked_positions':
         default = (0.0,) * len(value) if isinstance(value, list) else (0.0,)
@@ -321,7 +321,7 @@ def _number(value: Any) -> Any:
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(found, dict):
         _refuse(path, what, f'{what} is {"empty" if found is None else "no mapping"}',
-                f'give it some of {", ".join(known)}')
+                f'choose some of {", ".join(known)}')
     for name in found:
         if name not in known:
             _unknown(path, 'entry', str(name), known)

@@ -14,10 +14,24 @@ from numpy import ndarray
 
 from .page import Page
 from .quantities import quaternion, RED
-from .wishes import Aim, Change, Field, Go, Hold, Push, Reset, Stop, Target, Wish, Wishes
+from .wishes import (
+    Aim,
+    Change,
+    EmergencyStop,
+    Field,
+    Go,
+    Hold,
+    Push,
+    Reset,
+    Stop,
+    Target,
+    Wish,
+    Wishes,
+)
 from ..control.references.trajectory import gentle_motion
 
 MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser
+MAX_TAKING_TIME = 2.0    # [s] between two calls of :meth:`ControlPanel.take`
 DRAG_STIFFNESS = 200.0    # [N/m] between a link and the mouse
 
 
@@ -110,6 +124,7 @@ class ControlPanel:
         self._gains: dict[str, Any] = {}
         self._pull: tuple[str, ndarray] | None = None
         self._moved = False         # sliders, by a person
+        self._taken = time.monotonic()
         self._poses: dict[str, ndarray] = {}
         self._frame, self._at = '', page.position
         self._add(modes, pushable)
@@ -117,6 +132,7 @@ class ControlPanel:
 
     def take(self) -> list[Wish]:
         """Return the requests since the last call, and a lasting push again."""
+        self._taken = time.monotonic()
         if self._pull is not None and self._holder.too_long(time.monotonic()):
             self.tell([(f'dragging {self._holder.what} ended: it took too long', True)])
             self._end(None)
@@ -134,13 +150,19 @@ class ControlPanel:
             f'{html.escape(text)}</div>' for text, bad in reversed(self._told))
 
     def show(self, mode: str, gains: Sequence[Field], payload: Sequence[Field], frame: str,
-             poses: Mapping[str, ndarray]) -> None:
+             poses: Mapping[str, ndarray], phase: str, emergency: bool) -> None:
         """
         Show the current values; unchanged fields keep the text typed into them.
 
         :param frame: that a target pose is for, '' for none.
         :param poses: (nv,) [rad | m] by name.
+        :param phase: of the controller, '' while it is not active.
+        :param emergency: whether the controller listens to ``~/emergency_stop``.
         """
+        for button, visible in ((self._arm, phase in ('', 'INACTIVE')),
+                                (self._reset, phase == 'FAULT'), (self._emergency, emergency)):
+            if button.visible != visible:
+                button.visible = visible
         if list(poses) != list(self._poses):
             self._named.options = (PRESENT, *poses)
         self._poses = dict(poses)
@@ -183,9 +205,16 @@ class ControlPanel:
 
     def _add(self, modes: Sequence[str], pushable: bool) -> None:
         gui, page = self._gui, self._page
-        stop = gui.add_button('STOP', color='red', order=page.status.order - 0.5,
-                              hint='Bring the arm to rest and end its efforts.')
-        stop.on_click(lambda _: self._wishes.add(Stop()))
+        page.server.stop_pressed = self._stop
+        self._emergency = gui.add_button(
+            'EMERGENCY STOP', color='red', order=page.status.order - 0.5, visible=False,
+            hint='Publish true on ~/emergency_stop, which takes up to 1 s: no safety device.')
+        self._emergency.on_click(lambda _: self._wishes.add(EmergencyStop()))
+        self._arm = gui.add_button('arm', order=page.status.order + 0.2)
+        self._reset = gui.add_button('reset the fault', order=page.status.order + 0.2,
+                                     visible=False)
+        for button in (self._arm, self._reset):
+            button.on_click(lambda _: self._wishes.add(Reset()))
         page.joints.visible = True
         with page.joints:
             self._named = gui.add_dropdown('pose', (PRESENT,), hint='Named by the parameter poses')
@@ -211,7 +240,6 @@ class ControlPanel:
                                              DEFAULT_PUSH_LIMIT)
                 gui.add_html('<div style="padding:0 0.8em;font-size:0.8em">Drag a link with the '
                              'mouse to push it.</div>')
-            reset = gui.add_button('arm, also after a fault')
         self._gizmo = self._page.server.scene.add_transform_controls(
             '/target', GIZMO_SHARE * self._page.size, visible=False)
         self._line = self._page.server.scene.add_line_segments(
@@ -219,12 +247,16 @@ class ControlPanel:
         self._mode.on_update(lambda event: self._change_mode(event.client_id))
         apply.on_click(lambda _: self._apply(self._gains))
         load.on_click(lambda _: self._apply(self._payload))
-        reset.on_click(lambda _: self._wishes.add(Reset()))
         self._aim.on_update(lambda event: self._use_target())
         self._gizmo.on_update(self._move_target)
         if pushable:
             for link, handle in self._page.robot.solids:
                 handle.on_drag('left')(partial(self._drag, link))
+
+    def _stop(self) -> bool:
+        """Ask for a stop; return whether somebody takes requests."""
+        self._wishes.add(Stop())
+        return time.monotonic() < self._taken + MAX_TAKING_TIME
 
     def _slide(self, event: Any) -> None:
         self._moved = self._moved or event.client_id is not None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
+from importlib.resources import files
 from secrets import compare_digest, token_urlsafe
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -30,6 +31,8 @@ KEY = 'key'             # name in the query of the address, and of the cookie
 
 Judge = Callable[[ServerConnection, Request], Response | None]
 
+STOP = '/stop'          # address that :attr:`LocalServer.stop_pressed` answers
+
 
 class LocalServer(viser.ViserServer):
     """
@@ -42,6 +45,8 @@ class LocalServer(viser.ViserServer):
 
     def __init__(self, port: int, label: str):
         self._key = token_urlsafe()
+        #: Called by the button STOP of the page: whether the arm will be stopped; None: no button.
+        self.stop_pressed: Callable[[], bool] | None = None
         with _guarded(self._judge) as guarded:
             super().__init__(host=ADDRESS, port=port, label=label, verbose=False)
         if not guarded:
@@ -89,7 +94,22 @@ class LocalServer(viser.ViserServer):
         def judge(connection: ServerConnection, request: Request) -> Response | None:
             if reason := self._refusal(request):
                 return connection.respond(HTTPStatus.FORBIDDEN, reason + '\n')
+            path = urlsplit(request.path).path
+            if path == STOP and self.stop_pressed is not None:
+                if request.headers.get('Sec-Fetch-Site') != 'same-origin':
+                    return connection.respond(HTTPStatus.FORBIDDEN, 'not from this page\n')
+                return connection.respond(HTTPStatus.OK, 'stop\n') if self.stop_pressed() else (
+                    connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, 'the program hangs\n'))
+            if path == '/':         # is changed below
+                request.headers.pop('Accept-Encoding', None)
             response = otherwise(connection, request) if otherwise is not None else None
+            if response is not None and path == '/':
+                added = files(__package__).joinpath('templates', 'page.html').read_bytes()
+                if self.stop_pressed is not None:
+                    added = added.replace(b' hidden>', b'>')
+                response.body = response.body.replace(b'<body>', b'<body>' + added, 1)
+                del response.headers['Content-Length']      # else there would be two
+                response.headers['Content-Length'] = str(len(response.body))
             if response is not None and _sent_key(request, self._key):
                 response.headers['Set-Cookie'] = (
                     f'{self._cookie}={self._key}; HttpOnly; SameSite=Strict; Path=/')

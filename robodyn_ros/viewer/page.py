@@ -18,7 +18,7 @@ import viser
 from viser.uplot import Series
 
 from .local_server import LocalServer
-from .quantities import Drawn, drawn, slider_range, torque_table
+from .quantities import Drawn, drawn, slider_range, torque_table, units
 from .quantities import RED as TEXT_RED
 from .robot_nodes import extent, link_shapes, RobotNodes
 from ..dynamics import Dynamics
@@ -63,22 +63,27 @@ class LivePlot:
     A folder with a plot of one quantity of each joint.
 
     :param names: of the joints.
+    :param absent: sentence in place of the plot while there are no values.
     """
 
-    def __init__(self, gui: viser.GuiApi, title: str, names: Sequence[str]):
+    def __init__(self, gui: viser.GuiApi, title: str, names: Sequence[str], absent: str):
         self._history = History(len(names))
         with gui.add_folder(title):
+            self._absent = gui.add_html(f'<div style="padding:0 0.8em 0.4em;font-size:0.85em">'
+                                        f'{absent}</div>')
             self._plot: Any = gui.add_uplot(
                 self._history.columns(),
                 ({'label': 's'}, *(
                     Series(label=name, stroke=COLORS[i % len(COLORS)], width=1)
                     for i, name in enumerate(names))),
-                scales={'x': {'time': False}}, aspect=2.2)
+                scales={'x': {'time': False}}, aspect=2.2, visible=False)
 
     def add(self, time: float, values: ndarray) -> None:
         """Add values (n,) at a time [s], if the next ones are due; NaN leaves a gap."""
         if self._history.add(time, values):
-            self._plot.data = self._history.columns()
+            self._plot.data = columns = self._history.columns()
+            self._plot.visible = bool(np.isfinite(columns[1:]).any())
+            self._absent.visible = not self._plot.visible
 
 
 RED = (200, 40, 60)
@@ -203,9 +208,12 @@ class Page:
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self.model
         self.status = gui.add_html('', visible=self._live)
-        self._plots = [LivePlot(gui, title, model.joint_names) for title in (
-            'tracking error [rad | m]', 'measured effort [N·m | N]',
-            'external effort [N·m | N]')] if self._live else []
+        angle, torque = units(model)
+        self._plots = [LivePlot(gui, title, model.joint_names, absent) for title, absent in (
+            (f'tracking error [{angle}]', 'No reference is followed.'),
+            (f'measured effort [{torque}]', 'The joint states carry no efforts.'),
+            (f'external effort [{torque}]', 'The controller publishes no estimate.')
+            )] if self._live else []
         with gui.add_folder('guard and timing', visible=self._live, expand_by_default=False):
             self.details = gui.add_html('')
         #: Folder of the sliders, which a live page hides unless it may move the arm.

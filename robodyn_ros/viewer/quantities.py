@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantities of a pose to be drawn: poses of bodies, gravity torques, center of mass."""
+"""Units, and quantities of a pose to be drawn: poses of bodies, gravity torques."""
 
 from html import escape
 from math import inf, isnan
@@ -17,6 +17,18 @@ from ..model.robot import RobotModel
 ZERO_EFFORT = 1e-9    # [N·m | N]: smaller efforts are shown as zero
 HIGH_LOAD_SHARE = 0.5    # of the effort limit
 GREEN, AMBER, RED = '#2a9d5c', '#e07b1a', '#c8283c'
+
+
+def units(model: RobotModel, prefix: str = '') -> tuple[str, str]:
+    """
+    Return the units of positions and of efforts; of both kinds where a robot has both joints.
+
+    :param prefix: of the unit of positions, e.g. 'm' for thousandths.
+    """
+    rotary, sliding = f'{prefix}rad', f'{prefix}m'
+    if model.slides.all():
+        return sliding, 'N'
+    return (f'{rotary} | {sliding}', 'N·m | N') if model.slides.any() else (rotary, 'N·m')
 
 
 def torque_table(model: RobotModel, gravity: ndarray, share: ndarray) -> str:

@@ -36,6 +36,10 @@ class Stop(NamedTuple):
     """Deactivate the controller: the arm comes to rest, and its efforts end."""
 
 
+class EmergencyStop(NamedTuple):
+    """Publish an emergency stop."""
+
+
 class Go(NamedTuple):
     """Move the joints."""
 
@@ -66,7 +70,7 @@ class Push(NamedTuple):
     force: ndarray
 
 
-Wish = Change | Reset | Stop | Go | Aim | Target | Hold | Push
+Wish = Change | Reset | Stop | EmergencyStop | Go | Aim | Target | Hold | Push
 
 
 class Wishes:
@@ -79,6 +83,9 @@ class Wishes:
     def add(self, wish: Wish) -> None:
         """Add a wish, from any thread."""
         with self._lock:
+            if isinstance(wish, Stop | EmergencyStop):      # before what waits
+                self._queue.appendleft(wish)
+                return
             last = self._queue[-1] if self._queue else None
             if isinstance(wish, Target) and isinstance(last, Target) or (
                     isinstance(wish, Push) and isinstance(last, Push)

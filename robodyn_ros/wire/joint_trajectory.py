@@ -50,11 +50,11 @@ class JointTrajectoryMessage:
         self.stamp_ns = int(sec) * NS_PER_S + int(nanosec)
         if nanosec >= NS_PER_S:
             _refuse(f'the stamp has {nanosec} ns besides its seconds', 'header.stamp',
-                    f'give less than {NS_PER_S}')
+                    f'use less than {NS_PER_S}')
         _, offset = self._string(BODY_OFFSET + 8, 'the frame id')
         number, offset = count(self._b, self._end, offset)
         if number > MAX_NAMES:
-            _refuse(f'{number} joint names', 'joint_names', f'give at most {MAX_NAMES}')
+            _refuse(f'{number} joint names', 'joint_names', f'use at most {MAX_NAMES}')
         names = []
         for _ in range(number):
             name, offset = self._string(offset, 'a joint name')
@@ -72,7 +72,7 @@ class JointTrajectoryMessage:
         All waypoints must have one number a joint in the same fields.
         """
         if self.waypoints == 0:
-            _refuse('the trajectory has no waypoints', 'points', 'give one at least')
+            _refuse('the trajectory has no waypoints', 'points', 'use one at least')
         first = second = self._point(0, self._points)
         if self.waypoints > 1:
             second = self._point(1, first.end)
@@ -102,7 +102,7 @@ class JointTrajectoryMessage:
         if (nanosec >= NS_PER_S).any():
             k = int((nanosec >= NS_PER_S).argmax())
             _refuse(f'the time of waypoint {k} has {nanosec[k]:.0f} ns besides its seconds',
-                    'time_from_start', f'give less than {NS_PER_S}')
+                    'time_from_start', f'use less than {NS_PER_S}')
         for size, before, begin in zip(first.sizes, first.begins, second.begins):
             if size == 0:
                 numbers.append(None)
@@ -124,7 +124,7 @@ class JointTrajectoryMessage:
                 _refuse(f'the message ends within waypoint {number}')
             if size not in (0, len(self.joint_names)):
                 _refuse(f'the {field} of waypoint {number} are {size} numbers', field,
-                        f'give one for each of the {len(self.joint_names)} names, or none')
+                        f'pass one for each of the {len(self.joint_names)} names, or none')
             sizes.append(size)
             begins.append(begin)
         time = int(aligned(offset, 4))
@@ -140,7 +140,7 @@ class JointTrajectoryMessage:
         """Text and the offset behind it; not byte by byte, as ``cdr.string``, which compiles."""
         size, begin = (int(n) for n in count(self._b, self._end, offset))
         if size > MAX_NAME_BYTES + 1:
-            _refuse(f'{what} of {size - 1} bytes', 'joint_names', f'give at most {MAX_NAME_BYTES}')
+            _refuse(f'{what} of {size - 1} bytes', 'joint_names', f'use at most {MAX_NAME_BYTES}')
         if not 0 <= size <= self._end - begin:
             _refuse('the message ends before its waypoints')
         text, nul, rest = self._b[begin:begin + size].tobytes().partition(b'\0')

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.c_library.exported import Exported, Options
-from robodyn_ros.c_library.library import ARM, ARM_CPU, write_library
+from robodyn_ros.c_library.library import ARM, ARM_CPU, CPU, stored_object, write_library
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.linking import image, object_file
@@ -375,7 +375,7 @@ class Library:
                            ('settings_mode', ctypes.c_char_p),
                            ('settings_name', ctypes.c_char_p)):
             self.function(name).restype = kind
-        self.controller = ctypes.c_void_p(self.function('create')(2, 2, recorded, None))
+        self.controller = ctypes.c_void_p(self.function('create')(3, 2, recorded, None))
         self.state, self.tau, self.time = np.full((2, 7), np.nan), np.zeros(2), 0.0
         self.state[:, :3] = [[0.3, 0.0, 16.79165356], [0.5, 0.0, 2.73387713]]
         self.beats = True
@@ -413,7 +413,7 @@ def library(folder):
 
 def test_the_library_tells_what_was_exported(library):
     f = library.function
-    assert f('version')() == 2 and f('robot')() == b'two_link' and f('joints')() == 2
+    assert f('version')() == 3 and f('robot')() == b'two_link' and f('joints')() == 2
     assert f('joint')(1) == b'joint2' and f('joint')(2) is None and f('period')() == 0.001
     assert [f('settings_name')(k).decode() for k in range(f('settings_count')())] == [*FILES]
     assert f('settings_mode')(FREE) == b'gravity_compensation'
@@ -429,7 +429,7 @@ def test_the_library_tells_what_was_exported(library):
 
 def test_headers_and_neighbours(library, folder):
     create, error = library.function('create'), ctypes.c_int()
-    for version, joints, expected in ((1, 2, 1), (3, 2, 1), (2, 3, 2), (2, 2, 0)):
+    for version, joints, expected in ((2, 2, 1), (4, 2, 1), (3, 3, 2), (3, 2, 0)):
         controller = create(version, joints, 0, ctypes.byref(error))
         assert (controller is None, error.value) == (expected != 0, expected)
     other = Library(folder)
@@ -510,7 +510,10 @@ def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):
                       payload_com=(0.0, 0.02, 0.05)).loaded(model)
     expected = (Dynamics(loaded).gravity([0.3, 0.5]) - Dynamics(model).gravity([0.3, 0.5]))
     assert np.abs(library.tau - before - expected).max() < 1e-9
-    assert library.post_settings(SOFT) == 0             # without the payload
+    assert library.post_settings(SOFT) == 0             # with the payload
+    library.run(1000)
+    assert np.abs(library.tau - before - expected).max() < 1e-9
+    assert post(0.0, 0.0, 0.0, 0.0) == 0
     library.run(1000)
     assert np.abs(library.tau - before).max() < 1e-9
     assert library.write_recording(str(tmp_path / 'flight').encode()) == 0
@@ -531,12 +534,14 @@ def test_without_cycles_to_record_there_is_no_recording(folder, tmp_path):
 # --- In Python -------------------------------------------------------------------------------
 
 
-def test_what_is_not_exported_is_refused(tmp_path):
+def test_what_is_not_exported_is_refused(tmp_path, monkeypatch):
     model, first = load_urdf('two_link'), settings_of(STIFF)
-    with pytest.raises(ParameterError, match='rate of slow is 500.0: give 1000.0'):
+    with pytest.raises(ParameterError, match='rate of slow is 500.0: use 1000.0'):
         Exported(model, {'fast': first, 'slow': replace(first, rate=500.0)})
-    with pytest.raises(ParameterError, match='payload_frame is not set in bare: set it to the'):
-        Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))
+    with monkeypatch.context() as patch:                # before anything is compiled
+        patch.setattr('robodyn_ros.c_library.exported.Controller', None)
+        with pytest.raises(ParameterError, match='payload_frame is not set in bare: set it to t'):
+            Exported(model, {'bare': replace(first, payload_frame='')}, Options(1.0, 0.1))
     with pytest.raises(ParameterError, match='unstable'):
         Exported(model, {'fast': first, 'hard': replace(first, stiffness=(1e5, 1e5))})
     pytest.importorskip('rclpy')
@@ -561,6 +566,16 @@ def test_images_of_arrays_and_machine_code_for_arm():
     assert '@llvm.x86' in str(functions['robodyn_law']._library._get_module_for_linking())
     code = object_file(functions, ARM_CPU, ARM)
     assert code[:4] == b'\x7fELF' and int.from_bytes(code[18:20], 'little') == 183     # AArch64
+
+
+def test_machine_code_is_made_once(monkeypatch):
+    functions = {'robodyn_law': compiled_law(JOINT_IMPEDANCE)}
+    code = stored_object(functions, CPU)
+    assert code == object_file(functions, CPU)
+    monkeypatch.setattr('robodyn_ros.c_library.library.object_file', None)
+    assert stored_object(functions, CPU) == code
+    with pytest.raises(TypeError):
+        stored_object(functions, 'x86-64-v2')
 
 
 def test_there_is_no_library_without_a_compiler(monkeypatch, tmp_path):

@@ -3,8 +3,8 @@
 """
 Package for ros2_control: its files fit together, and its C++ compiles where the headers are.
 
-The plugin was run in a controller manager with MuJoCo, which cannot be installed from PyPI:
-docs/ros2_control_plugin.md has the results.
+test_plugin.py runs it. It was also run in a controller manager with MuJoCo, which cannot be
+installed from PyPI: docs/ros2_control_plugin.md has the results.
 """
 
 import ast
@@ -50,8 +50,10 @@ def test_templates_and_declarations_agree(package):
             assert 'robot_controller' not in text and not re.search(r'@\w+@', text), file
     source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
     declared = set(re.findall(r'(?:declare_parameter|number)\(\s*"(\w+)"', source))
-    file = yaml.safe_load((package / 'config' / f'{PACKAGE}.yaml').read_text())
-    assert declared == file[PACKAGE]['ros__parameters'].keys() - {'type'}
+    text = (package / 'config' / f'{PACKAGE}.yaml').read_text()
+    mentioned = {*yaml.safe_load(text)[PACKAGE]['ros__parameters'],
+                 *re.findall(r'^    # (\w+): [\d\']', text, re.MULTILINE)}
+    assert declared == mentioned - {'type'}
     header = (library.SOURCES / library.HEADER).read_text()
     for source in (package / 'src').iterdir():
         for function in re.findall(r'\brobodyn_controller_\w+(?=\()', source.read_text()):
@@ -75,7 +77,9 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
         'controller_manager', PACKAGE, f'{PACKAGE}_trajectory'))
     assert controller['type'] == manager[PACKAGE]['type'] == declared.get('name')
     assert controller['settings'] == 'stiff'
-    assert manager['update_rate'] == 500 and controller['arming_timeout'] == 0.01
+    assert manager['update_rate'] == 500
+    assert controller['fallback_controllers'] == ['joint_trajectory_controller']
+    assert controller['joints'] == ['joint1', 'joint2']
     assert trajectory['joints'] == ['joint1', 'joint2']
     assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
     ast.parse((package / 'launch' / f'{PACKAGE}.launch.py').read_text())
@@ -92,13 +96,14 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
         file.read_text() for file in (package / 'src').iterdir())))
     assert depends == found == {a or b for a, b in linked}
     assert included - {'rcl_interfaces', 'controller_manager'} <= depends
-    sources = {f'src/{file.name}' for file in (package / 'src').glob('*.cpp')}
-    assert sources == set(re.findall(r'src/\w+\.cpp', cmake))
+    sources = {str(file.relative_to(package)) for file in package.rglob('*.cpp')}
+    assert sources == set(re.findall(r'\w+/\w+\.cpp', cmake.replace(
+        '${PROJECT_NAME}', PACKAGE)))
 
 
 @pytest.mark.parametrize('name', ['My_arm', 'my-arm', '1arm', 'a', 'my__arm', 'arm_'])
 def test_a_folder_that_names_no_package_is_refused(name, tmp_path):
-    with pytest.raises(ArgumentError, match='no name of a ROS package'):
+    with pytest.raises(ArgumentError, match='not a valid name of a ROS package'):
         write_package(load_urdf('two_link'), {'stiff': SETTINGS}, tmp_path / name)
     assert not (tmp_path / name).exists()
 
@@ -107,7 +112,8 @@ def test_what_is_refused_or_quoted(tmp_path):
     pytest.importorskip('rclpy')
     result = CliRunner().invoke(app, ['export', 'two_link', '--config', 'two_link.yaml', '-o',
                                       str(tmp_path / 'My-Arm')])
-    assert result.exit_code and 'no name of a ROS package' in ' '.join(result.output.split())
+    assert result.exit_code
+    assert 'not a valid name of a ROS package' in ' '.join(result.output.split())
     with pytest.raises(ParameterError, match='update_rate'):
         write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
                       tmp_path / 'arm_controller')
@@ -123,8 +129,9 @@ def test_the_sources_are_formatted():
     formatter = shutil.which('clang-format')
     if not formatter:
         pytest.skip('needs clang-format: pip install clang-format')
-    done = subprocess.run([formatter, '--dry-run', '-Werror', f'--style={STYLE}',
-                           *(TEMPLATES / 'src').iterdir()], text=True, capture_output=True)
+    sources = *(TEMPLATES / 'src').iterdir(), *(TEMPLATES / 'test').iterdir()
+    done = subprocess.run([formatter, '--dry-run', '-Werror', f'--style={STYLE}', *sources],
+                          text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -208,8 +208,8 @@ def test_ctrl_c_twice_is_one(gap, start):
 
 
 @pytest.mark.parametrize('line', [
-    '--help', '--version', 'inspect two_link', 'inspect two_link --json', 'new-law spring',
-    'derive rp', 'export two_link --js --quantity gravity', 'repair two_link'])
+    '--help', '--version', 'inspect two_link', 'inspect two_link --json', 'new law spring',
+    'derive rp', 'export two_link --js --quantity gravity', 'inspect two_link --repair new.urdf'])
 @pytest.mark.parametrize('place', ['full', 'closed', 'ascii'])
 def test_an_output_that_takes_nothing_ends_in_a_line(line, place, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -230,12 +230,13 @@ def test_an_output_that_takes_nothing_ends_in_a_line(line, place, tmp_path, monk
 
 def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):
     path = changed(tmp_path, ('izz="0.01"', 'izz="0.05"'), text=ARM)
-    output = done('repair', path).output
+    repaired = tmp_path / 'repaired.urdf'
+    output = done('inspect', path, '--repair', repaired).output
     assert row(output, 'upper', 'Inertias') == [
         'upper', '25', '%', '0.02', '→', '0.02333', '+17', '%']
-    assert str(repaired := tmp_path / 'arm_repaired.urdf') in output
+    assert str(repaired) in output
     assert 'no warnings' in inspect(repaired)
-    again = done('repair', repaired, '-o', tmp_path / 'other.urdf')
+    again = done('inspect', repaired, '--repair', tmp_path / 'other.urdf')
     assert 'nothing to repair' in again.output and not (tmp_path / 'other.urdf').exists()
 
 

@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn check-machine` on the machine of the tests; `robodyn loop-report` of a recording."""
+"""`robodyn check-machine` on the machine of the tests; of the timing of a loop."""
 
 import io
 import json
 import os
 import sys
 
-from cli.commands import done, refused, robodyn
+from cli.commands import done, refused
 import numpy as np
 import pytest
 from rich.console import Console
@@ -17,6 +17,7 @@ from robodyn_ros.realtime.statistics import no_cycles, save, TimingAbout
 from robodyn_ros.realtime.system_checks import Fix
 
 pytestmark = pytest.mark.slow
+TIMING = 'check-machine', '--timing'
 
 
 def verdict_is_reached(said):
@@ -94,30 +95,23 @@ def recording(path, trigger='timer', n=2000):
     save(path, cycles, TimingAbout(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
 
 
-def test_the_report_shows_figures_and_draws(tmp_path):
+def test_the_report_shows_figures_and_histograms(tmp_path):
     recording(tmp_path / 'timing.npz')
-    output = done('loop-report', tmp_path / 'timing.npz').output
+    output = done(*TIMING, tmp_path / 'timing.npz', '--report', tmp_path / 'a.html').output
     assert '2000 cycles, the last of 4000, trigger timer' in output
     assert 'rate 1000.00 ± 0.00 Hz, nominally 1000' in output
     assert '3 overruns, 4 points of the grid missed, 5 samples lost' in output
     rows = {line.split()[0]: line.split() for line in output.splitlines() if line.strip()}
     assert rows['wake-up'][2:6] == ['1000.5', '1980.0', '1998.0', '2000.0']
     assert rows['cycle'][2:6] == 4 * ['42.0'] and rows['age'][4:7] == 3 * ['700.0']
-    assert (tmp_path / 'timing.png').read_bytes().startswith(b'\x89PNG')
+    page = (tmp_path / 'a.html').read_text()
+    assert all(f'{name}: histogram' in page for name in ('wake-up error', 'age of the state'))
 
 
-def test_reports_without_a_grid_or_a_picture(tmp_path, monkeypatch):
+def test_reports_without_a_grid_or_cycles(tmp_path):
     recording(tmp_path / 'timing.npz', 'state')
-    output = done('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'a.png').output
+    output = done(*TIMING, tmp_path / 'timing.npz').output
     assert 'not measured with this trigger' in output and 'nominally' not in output
-    assert (tmp_path / 'a.png').exists() and not (tmp_path / 'timing.png').exists()
     recording(tmp_path / 'empty.npz', n=0)
-    assert 'holds no cycle' in refused('loop-report', tmp_path / 'empty.npz')
-    recording(tmp_path / 'timing.npz', n=9)
-    result = robodyn('loop-report', tmp_path / 'timing.npz', '--picture', tmp_path / 'b' / 'a.png')
-    assert result.exit_code == 1 and 'a.png cannot be written' in result.stderr
-    monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
-    recording(tmp_path / 'timing.npz')
-    output = done('loop-report', tmp_path / 'timing.npz').output
-    assert 'wake-up error' in output and 'matplotlib is not installed' in output
-    assert not (tmp_path / 'timing.png').exists()
+    assert 'holds no cycle' in refused(*TIMING, tmp_path / 'empty.npz')
+    assert 'different tasks' in refused(*TIMING, tmp_path / 'timing.npz', '--fix')

@@ -3,12 +3,13 @@
 """One trajectory under every law: the table, the picture, and that figures are reproducible."""
 
 from dataclasses import replace
+import json
 from pathlib import Path
 from shutil import copytree
 import subprocess
 import sys
 
-from cli.commands import robodyn
+from cli.commands import done, refused, robodyn
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, law_comparison, load_urdf, Settings
@@ -18,6 +19,7 @@ from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.law_comparison import compensated_share, drive, scenes, settings_of
 from robodyn_ros.model.resources import robot_path
+import yaml
 
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')
@@ -62,6 +64,29 @@ def test_a_law_that_fails_does_not_end_the_comparison(tmp_path, monkeypatch):
     assert len([row for row in rows if FOLLOWING[2] in row and len(row) >= 6]) == 2
     assert 'does not follow its reference' in result.output
     assert 'not armed: the simulated arm does not start (' in result.output
+
+
+def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
+    """A law of `robodyn new law` with the stiffness of the others; a file with its own gains."""
+    done('new', 'law', 'springy', '--output', tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    soft = {'mode': 'pd', 'stiffness': [40.0, 10.0], 'damping': [8.0, 1.0],
+            'robot_compensates_gravity': False}
+    locked = {'locked_joints': ['joint2'], 'locked_positions': [0.5]}
+    file, other = tmp_path / 'soft.yaml', tmp_path / 'other.yaml'
+    for path, values in ((file, soft), (other, soft | locked)):
+        path.write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': values}}))
+    words = '--law', 'springy:SPRINGY', '--law', 'joint_impedance', '--config', file
+    found = json.loads(run(*words, '--json', '--picture', tmp_path / 'a.png').stdout)
+    assert [row['law'] for row in found] == 2 * ['springy:SPRINGY', 'joint_impedance', 'soft']
+    rms = {row['law']: row['rms'] for row in found[:3]}
+    # Both are g(q) + K e + D de at rest; the soft arm is behind
+    assert 0.0 < rms['joint_impedance'] and 0.0 < rms['springy:SPRINGY'] < rms['soft']
+    for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
+                        ('--law sprngy:X', 'PYTHONPATH'), ('--law pd --topics', 'leave it out'),
+                        (f'--config {other}', 'choose files for joint1, joint2')):
+        assert said in refused('compare-laws', 'two_link', *wrong.split(), '--picture',
+                               tmp_path / 'a.png')
 
 
 OWN = """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of `robodyn init`, `new-law` and `new-driver` work as they stand."""
+"""Files of `robodyn init` and `robodyn new` work as they stand."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ from robodyn_ros.nodes.middleware.parameters import Parameters
 from robots import ARM
 import yaml
 
-CHOSEN = '--controller-compensates-gravity'
+CHOSEN = '--gravity-by=controller'
 
 
 def taken(file):
@@ -111,7 +111,7 @@ def test_what_no_urdf_says_is_named(file, tmp_path):
     assert 'Gravity compensation: set' in said
     assert '# robot_compensates_gravity: ?' in file.read_text()
     assert not taken(file)['robot_compensates_gravity']
-    said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity')
+    said = init('two_link', '--output', file, '--force', '--gravity-by', 'robot')
     assert 'Gravity compensation: set' not in said
     assert taken(file)['robot_compensates_gravity'] is True
     path = changed(tmp_path, ('effort="30"', 'effort="0"'))
@@ -166,11 +166,11 @@ def test_files_for_continuous_integration(tmp_path):
     ids=['compiled', 'in plain Python'])
 def test_their_tests_pass(start, tmp_path, files, env):
     pytest.importorskip('mujoco')
-    result = done('new-law', 'my_spring', '--output', tmp_path)
+    result = done('new', 'law', 'my_spring', '--output', tmp_path)
     assert 'mode my_spring:MY_SPRING' in result.output
-    result = done('new-driver', 'my_arm', '--output', tmp_path)
+    result = done('new', 'driver', 'my_arm', '--output', tmp_path)
     assert 'parameter driver my_arm:MyArm' in result.output
-    done('new-driver', 'full_arm', '--output', tmp_path)
+    done('new', 'driver', 'full_arm', '--output', tmp_path)
     (full := tmp_path / 'full_arm.py').write_text(re.sub(
         r'^( +)# (def |    |[a-z_]+=)', r'\1\2', full.read_text(), flags=re.MULTILINE))
     process = start([sys.executable, '-m', 'pytest', '-v', *files.split()], cwd=tmp_path, env=env)
@@ -180,5 +180,5 @@ def test_their_tests_pass(start, tmp_path, files, env):
 
 def test_a_file_is_replaced_only_on_request(tmp_path):
     (path := tmp_path / 'test_spring.py').write_text('mine')
-    done('new-law', 'spring', '--output', tmp_path, '--force')
+    done('new', 'law', 'spring', '--output', tmp_path, '--force')
     assert 'mine' not in path.read_text()

@@ -10,12 +10,12 @@ import pytest
 from robodyn_ros.model.resources import robot_path
 from robots import ARM
 
-CLEAR = 'it is not clear what to write', 'give one of --c, --js and --config'
+CLEAR = 'it is not clear what to write', 'use one of --c, --js and --config'
 
 
 @pytest.mark.parametrize(('line', 'parts'), {
     'inspect no_such_robot': ("no robot 'no_such_robot'", 'did you mean ur5_robot'),
-    'inspect two_link --at 0': ('initial position', 'give one for each of joint1, joint2'),
+    'inspect two_link --at 0': ('initial position', 'pass one for each of joint1, joint2'),
     'inspect two_link --at 0,99': ('joint2 is 99', 'choose one in its limits'),
     "inspect two_link --at '1;2'": ("--at '1;2'", 'write numbers with commas'),
     'inspect two_link --locked joint9=0': ("'joint9'", "did you mean 'joint2'"),
@@ -24,26 +24,28 @@ CLEAR = 'it is not clear what to write', 'give one of --c, --js and --config'
     'derive arm6': ("'arm6' has 6 joints", '--force'),
     'derive no_such_robot': ("no robot 'no_such_robot'", 'did you mean'),
     'derive craig_2r --locked joint1=0': ("'craig_2r' has DH rows", 'leave out --locked'),
-    'derive no_such.yaml': ('no_such.yaml', 'give the path'),
+    'derive no_such.yaml': ('no_such.yaml', 'pass the path'),
     'export two_link': CLEAR,
     'export two_link --c --js': CLEAR,
     'export two_link --js --float': ('--float', '--js', 'leave it out'),
-    'export two_link --c -o my-arm.c': ('my-arm.c', 'no name of an exported file'),
-    'export two_link --c -o arm.js': ('arm.js', 'no name of an exported file'),
-    'export two_link --c -o nowhere/arm.c': ('nowhere/arm.c', 'give another --output'),
+    'export two_link --c -o my-arm.c': ('my-arm.c', 'not a name for an exported file'),
+    'export two_link --c -o arm.js': ('arm.js', 'not a name for an exported file'),
+    'export two_link --c -o nowhere/arm.c': ('nowhere/arm.c', 'choose another --output'),
     'export two_link --c --frame tol0': ("no frame 'tol0'", "did you mean 'tool0'?"),
     'export two_link --c --quantity poise': ("no quantity 'poise'", "did you mean 'pose'?"),
-    'export two_link --c --quantity pose': ('pose needs a frame', 'give --frame'),
+    'export two_link --c --quantity pose': ('pose needs a frame', 'add --frame'),
     'export two_link --c --quantity gravity': ('two_link.h exists', 'another --output', '--force'),
-    'export two_link --js --aarch64': ('--payload and --aarch64', 'give --config'),
-    **{f"new-law '{name}'": (f'{name!r} is no name of a Python module', 'use lower-case letters')
+    'export two_link --js --aarch64': ('--payload and --aarch64', 'add --config'),
+    **{f"new law '{name}'": (f'{name!r} is not a module name', 'use lower-case letters')
        for name in ('two words', 'class', '1st', 'Upper', '../x')},
-    'new-law spring': ('test_spring.py exists', '--force'),
-    'loop-report timing.npz': ('timing.npz cannot be read', 'timing_file'),
+    'new law spring': ('test_spring.py exists', '--force'),
+    'check-machine --timing timing.npz': ('timing.npz cannot be read', 'timing_file'),
     'replay flight.mcap': ('flight.mcap cannot be read',
-                           'give a file, all of it, that a flight recorder'),
+                           'pass a file, all of it, that a flight recorder'),
     'compare-laws two_link --picture laws.abc': ('laws.abc cannot be written', '--picture'),
-    'warmup two_lnik': ("no robot 'two_lnik'", 'did you mean two_link?'),
+    'check-machine --all': ('those of --compile', 'add --compile ROBOT'),
+    'identify a.csv --robot two_link --mass 2': ('--mass', '--drive-gains', 'leave them out'),
+    'check-machine --compile two_lnik': ("no robot 'two_lnik'", 'did you mean two_link?'),
     'view two_link --allow-control --no-browser': ('--allow-control', 'add --live'),
 }.items(), ids=lambda value: value if isinstance(value, str) else '')
 def test_the_error_names_the_object_and_a_remedy(line, parts, tmp_path, monkeypatch):
@@ -74,7 +76,8 @@ EXCITE = '--starts 1 --harmonics 2 --period 3 --shapes none'
     ("inspect two_link --at '1;2'", 'with commas', 'inspect two_link --at 1,2'),
     ('inspect two_link --locked joint2', 'joint=0.02', 'inspect two_link --locked joint2=0.02'),
     ('inspect macro.urdf', '.xacro', 'inspect macro.xacro'),
-    ('repair odd.urdf -o mine.urdf', '--force', 'repair odd.urdf -o mine.urdf --force'),
+    ('inspect odd.urdf --repair mine.urdf', '--force', 'inspect odd.urdf --repair mine.urdf '
+     '--force'),
     ('init two_link -o mine.yaml', '--force', 'init two_link -o mine.yaml --force'),
     ('init two_link -o mine.yaml', '--output', 'init two_link --output new.yaml'),
     ('init scaled.urdf', '--accept-inertia', 'init scaled.urdf --accept-inertia'),
@@ -91,9 +94,9 @@ EXCITE = '--starts 1 --harmonics 2 --period 3 --shapes none'
      '--quantity gravity'),
     ('export two_link --js --quantity gravity -o mine.js', '--force', 'export two_link --js '
      '--quantity gravity -o mine.js --force'),
-    ("new-law 'My Law'", 'my_spring', 'new-law my_spring'),
-    ('new-law mine', '--force', 'new-law mine --force'),
-    ('new-driver mine', '--force', 'new-driver mine --force'),
+    ("new law 'My Law'", 'my_spring', 'new law my_spring'),
+    ('new law mine', '--force', 'new law mine --force'),
+    ('new driver mine', '--force', 'new driver mine --force'),
     (f'excite two_link {EXCITE} -o mine.yaml', '--force', f'excite two_link {EXCITE} -o mine.yaml '
      '--force'),
     (f'excite free.urdf {EXCITE}', '--range shoulder=-3.1:3.1', f'excite free.urdf {EXCITE} '

@@ -3,12 +3,14 @@
 """`robodyn replay` shows the cycle that went wrong, and says how it knows."""
 
 import json
+import re
 import sys
 
 from cli.commands import done, refused, robodyn
 from flight_recorder.flights import about, eventful, MODEL, recording_rig
 import pytest
 from robodyn_ros.flight_recorder import file
+from viewer.browser import check_report, needs_browser
 
 pytest.importorskip('mcap', reason='needs pip install mcap')
 
@@ -58,12 +60,29 @@ def test_the_report_and_other_cycles(path, tmp_path):
     page = tmp_path / 'fault.html'
     done('replay', path, '--report', page, '--picture', tmp_path / 'other.png')
     text = page.read_text()
-    assert 'position [rad | m]; dashed: reference' in text
+    assert 'joint1 position: 0.3 to ' in text and ' rad, limits ±3.142' in text
+    assert f'<td>{path}</td><td>sha256 ' in text
     assert '<td>mode</td><td class=short>joint_impedance</td>' in text
     assert '<td>stiffness</td><td class=short>400.0</td><td class=short>100.0</td>' in text
     output = done('replay', path, '--cycle', 22, '--picture', tmp_path / 'other.png').output
     assert 'cycle 22, 0.022000 s (2023-11-14 22:13:20.022000 UTC): RUNNING' in output
     assert (tmp_path / 'other.png').exists() and not path.with_suffix('.png').exists()
+
+
+@needs_browser
+def test_the_report_fits_a_telephone_and_two_sheets(rig, path, tmp_path):
+    """Also where time jumps, and with another run drawn over it."""
+    s = rig.controller.history.take()
+    s.cycles['now'][len(s.cycles) // 2:] += 1.7e9
+    file.write(tmp_path / 'fault.mcap', MODEL, s, about(rig.controller))
+    page = tmp_path / 'fault.html'
+    output = done('replay', tmp_path / 'fault.mcap', '--overlay', path, '--report', page).output
+    assert f'time jumps in cycle {len(s.cycles) // 2} by +1700000000.0' in output
+    plot = json.loads(re.search('application/json">(.*?)</script>', page.read_text())[1])[0]
+    assert plot['data'][0]['x'][-1] < 60.0 and plot['data'][-1]['line']['dash'] == 'dot'
+    assert {'RUNNING', 'FAULT'} <= {one['label']['text'] for one in plot['layout']['shapes']
+                                    if 'label' in one} or 'RUNNING</span>' in page.read_text()
+    check_report(page, 2)
 
 
 def test_tells_a_wrong_computation_from_another_machine(rig, tmp_path):
@@ -80,7 +99,7 @@ def test_tells_a_wrong_computation_from_another_machine(rig, tmp_path):
     file.write(path, MODEL, s, about(rig.controller, code='other', machine='Numba 0'))
     output = done('replay', path).output
     assert 'last bits may differ' in output
-    assert '60 cycles, 0.098 s' in output and 'back in cycle 40, by at most 0.039 s' in output
+    assert '60 cycles, 0.098 s' in output and 'time jumps in cycle 40 by -0.039 s' in output
 
 
 def without(monkeypatch, package):
@@ -106,5 +125,5 @@ def test_refusals(rig, path, tmp_path):
     assert 'holds no cycle' in refused('replay', tmp_path / 'empty.mcap')
     assert 'cycles 0 to' in refused('replay', path, '--cycle', 100_000)
     result = robodyn('replay', path, '--picture', tmp_path / 'missing' / 'x.png')
-    assert result.exit_code == 1 and 'give --picture another path' in result.stderr
+    assert result.exit_code == 1 and 'choose a --picture path' in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

@@ -49,6 +49,20 @@ def test_a_motion_is_followed_and_its_file_is_a_recording(tmp_path, motion):
     assert found.effort is not None and found.velocity is not None
 
 
+def test_a_run_is_a_flight_recording_whose_cycles_are_a_recording(tmp_path, motion):
+    """By --mcap, and --csv of `replay`: states, efforts and references of all periods."""
+    flight, file, run = (tmp_path / name for name in ('run.mcap', 'flight.csv', 'run.csv'))
+    done('simulate', 'two_link', '--config', config(tmp_path / 'a.yaml'), '--motion', motion,
+         '--mcap', flight, '--csv', run)
+    output = done('replay', flight, '--csv', file).output
+    assert 'robodyn simulate' in output and 'cycles agree bit by bit' in output
+    of_flight, of_run = (np.genfromtxt(path, delimiter=',', names=True) for path in (file, run))
+    assert of_flight.dtype.names == of_run.dtype.names and len(of_flight) > len(of_run) == 801
+    last = of_flight[-801:]
+    for name in of_run.dtype.names[1:]:
+        assert np.array_equal(last[name][1:], of_run[name][1:], equal_nan=True), name
+
+
 def test_a_fault_is_an_error_that_names_it(tmp_path, motion):
     result = robodyn('simulate', 'two_link', '--config', config(
         tmp_path / 'a.yaml', following_error=[1e-6]), '--motion', motion)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Help, completion, JSON and arguments of the subcommands; `robodyn derive` and `warmup`."""
+"""Help, completion, JSON and arguments of the subcommands; `robodyn derive`, compilation ahead."""
 
 import io
 import re
@@ -30,6 +30,15 @@ def test_examples_are_accepted_and_shown(name):
     COMMANDS[name].make_context(name, words)
 
 
+@pytest.mark.parametrize('name', sorted(COMMANDS))
+def test_names_of_options_are_whole_in_80_columns(name):
+    shown = robodyn(*name.split(), '--help', env={'COLUMNS': '80'}).output
+    assert max(map(len, shown.splitlines())) <= 80
+    for one in COMMANDS[name].params:
+        for option in (*one.opts, *one.secondary_opts):
+            assert option[0] != '-' or re.search(rf'{option}(?![\w-])', shown), option
+
+
 def test_groups_options_codes_and_completion():
     # --output goes with -o; where a file or folder is chosen, --force replaces it.
     for name, command in COMMANDS.items():
@@ -51,8 +60,8 @@ def test_groups_options_codes_and_completion():
         assert [item.value for item in parameter.shell_complete(context, 'two_l')] == ['two_link']
     shown = robodyn('--help', env={'COLUMNS': '120'}).output
     places = [shown.index(f'─ {panel} ─') for panel in PANELS]
-    assert places == sorted(places) and 'Commands' not in shown and len(GROUP.commands) > 25
-    assert places[2] < shown.index('drive-gains') < places[3] < shown.index('warmup') < places[4]
+    assert places == sorted(places) and 'Commands' not in shown and len(GROUP.commands) <= 27
+    assert places[2] < shown.index('│ identify') < places[3] < shown.index('│ replay') < places[4]
 
 
 def test_numbers_and_locked_joints_are_read_in_order():
@@ -112,7 +121,7 @@ def test_it_compiles_what_is_new_and_loads_what_is_not(tmp_path, monkeypatch):
         results.append(start(*words)) or results[-1]))
     names = ['gravity', 'mass_matrix', 'inverse_dynamics']
     urdf = changed(tmp_path, ('mass value="2', f'mass value="2.{hash(str(tmp_path)) % 10**9}'))
-    first = rows(done('warmup', urdf, '--locked', 'joint2=0').output)
+    first = rows(done('check-machine', '--compile', urdf, '--locked', 'joint2=0').output)
     _, (cached, seconds) = results
     assert [*cached] == warmup.names(False)
     out = Console(file=io.StringIO(), width=100)

@@ -49,19 +49,20 @@ def results(path):
 READERS = {
     'parameters.yaml': {'controller': controller, 'verify': lambda path: verify(config=path)},
     'friction.yaml': {
-        'controller': controller, 'validate': lambda path: read_friction(path, ROBOT),
+        'controller': controller, 'identify': lambda path: read_friction(path, ROBOT),
         'load_urdf': lambda path: load_urdf('two_link', friction=path)},
     'collision.yaml': {'controller': controller},
     'trajectory.yaml': {'play': trajectory_file.read, 'verify': lambda path: verify(motion=path)},
     'taught.yaml': {'play': trajectory_file.read, 'verify': lambda path: verify(motion=path)},
     'motion.npz': {
-        'identify, validate': lambda path: read_recording(path, ROBOT),
+        'identify': lambda path: read_recording(path, ROBOT),
         'verify': lambda path: verify(motion=path),
         'excite': lambda path: recorded(
             [path], load_robot('two_link', {}, []), {}, console())},
     'worlds.yaml': {'verify': lambda path: verify(worlds=path)},
     'results.sqlite': {'verify': results},
-    'timing.npz': {'loop-report': lambda path: done('loop-report', path, '--json')},
+    'timing.npz': {
+        'check-machine': lambda path: done('check-machine', '--timing', path, '--json')},
     'corrected.urdf': {
         'inspect': lambda path: done('inspect', path),
         'init': lambda path: done('init', path, '--output', path.with_suffix('.yaml'), CHOSEN)}}

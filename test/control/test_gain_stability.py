@@ -170,7 +170,7 @@ def test_stiffness_without_damping():
     """No stiffness is stable with a delay then; more damping is, and the remedy says how much."""
     M, K, D = np.diag([1.5, 0.2]), [100.0, 10.0], [20.0, 0.0]
     less, more = refusal(M, K, D, 5e-3).remedy.split(', or ')
-    assert less == 'give at most stiffness 0 (joint2)'
+    assert less == 'use at most stiffness 0 (joint2)'
     check(['1', '2'], M, K, follow(more, K, D)[1], T, 5e-3)
     assert more == 'damping 0.0757 (joint2)'            # 1.1 MARGIN (5 + 1/2) T K
     assert refusal(M, K, D, 5e-3, [0.0, 0.05]).remedy.endswith('or damping 0.0257 (joint2)')

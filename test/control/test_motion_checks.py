@@ -176,7 +176,7 @@ def test_one_velocity_that_is_false_is_little_in_a_slow_loop():
     """Below its limit, at 100 Hz, while the arm is at rest."""
     rig = Rig(TWO_LINK, POSE, mode='gravity_compensation', rate=100.0, loop_delay=0.012,
               stiffness=[5.0], damping=[0.5], acceleration_kp=[5.0], acceleration_kd=[2.0],
-              damping_rate=5.0)
+              damping_rate=5.0, motor_test_effort=0.0)
     rig.period, rig.substeps = 0.01, 40
     rig.controller.arm()
     rig.run(1.0)

@@ -182,7 +182,7 @@ def test_a_stop_does_not_drive_swapped_motors():
 def fast():
     """Return an arm that is held after the fault of being too fast."""
     rig = SlowRig(TWO_LINK, STRETCHED, mode='gravity_compensation', fault_action='hold',
-                  **SlowRig.settings)
+                  motor_test_effort=0.0, **SlowRig.settings)
     rig.controller.arm()
     rig.run(1.0)
     rig.qd = 1.25 * TWO_LINK.velocity_limit * [1.0, 0.0]

@@ -25,10 +25,18 @@ AT_REST = {'m_test_effort': 0.0, 'm_window_time': 0.0, 't_test_pose': [0.25, -0.
 
 def test_the_test_begins():
     played(lambda c: motor_test.begin(c.controller, c.vectors), {
-        **BEFORE, 't_held': 1.0, 't_passed': 1.0, 'm_test_round': 2, 'm_motors_moved': 1,
-        'm_disobeyed': 2}, None, {
-        **AT_REST, 'm_tested': 0, 't_held': 0.0, 't_passed': 0.0, 'm_test_round': 0,
-        'm_motors_moved': 0, 'm_disobeyed': 0, 'm_test_time': 0.1})
+        **BEFORE, 't_held': 1.0, 't_passed': 1.0, 't_suspect': 2.0, 'm_test_round': 2,
+        'm_motors_moved': 1, 'm_disobeyed': 2, 'm_awaiting': 1}, None, {
+        **AT_REST, 'm_tested': 0, 't_held': 0.0, 't_passed': 0.0, 't_suspect': 0.0,
+        'm_test_round': 0, 'm_motors_moved': 0, 'm_disobeyed': 0, 'm_awaiting': 0,
+        'm_test_time': 0.1})
+
+
+@pytest.mark.parametrize(('given', 'needed', 'effort'), [
+    (-1.0, True, 0.1), (-1.0, False, 0.0), (0.0, True, 0.0), (0.2, True, 0.2), (0.2, False, 0.2)])
+def test_effort_by_default(given, needed, effort):
+    assert motor_test.effort_in_force(given, needed) == effort
+    assert motor_test.TESTED_RATE == 500.0
 
 
 @pytest.mark.parametrize(('passed', 'joint', 'next_joint'), [
@@ -89,7 +97,7 @@ TESTED = {'m_test_effort': 1.0, 't_mobility': 4.0, 'm_tested': 0, 'm_test_side':
 PASSED = {'t_passed': [1.0, 0.0], 'm_tested': 1, 'm_motors_moved': 1, 'm_other_joint': 0,
           'm_test_effort': 0.0, 'm_test_time': 0.0, 't_test_pose': [0.006, 0.0]}
 FAILED = {'t_passed': 0.0, 'm_tested': 1, 'm_motors_moved': 1, 'm_test_effort': 0.0}
-LAST = {'m_test_round': 2}
+SECOND, LAST = {'m_test_round': 1}, {'m_test_round': 2}
 BACKWARD = {'v_q': [-0.006, 0.0]}
 RESTS = {**TESTED, 'm_test_effort': 0.0, 'm_test_time': 0.1}
 GOES_ON = {'m_tested': 0, 'm_test_effort': 1.0, 'm_motors_moved': 0, 'm_other_joint': 7}
@@ -99,7 +107,7 @@ STANDS = {**ENDS, **LAST, 'v_q': 0.0, 'm_test_time': 0.2}
 
 
 @pytest.mark.parametrize(('given', 'fault', 'expected'), [
-    (TESTED, NONE, PASSED), ({**TESTED, **BACKWARD}, NONE, FAILED),
+    (TESTED, NONE, PASSED), ({**TESTED, **BACKWARD}, NONE, FAILED | {'t_suspect': [-1.0, 0.0]}),
     ({**TESTED, **BACKWARD, 'm_test_effort': -1.0}, NONE, {'t_passed': [1.0, 0.0]}),
     ({**TESTED, 'm_test_effort': 0.6}, NONE, {'t_passed': [1.0, 0.0]}),
     ({**TESTED, 't_test_pose': 0.5, 'v_q': [0.506, 0.5]}, NONE, {'t_passed': [1.0, 0.0]}),
@@ -108,19 +116,37 @@ STANDS = {**ENDS, **LAST, 'v_q': 0.0, 'm_test_time': 0.2}
     # Nobody listens
     ({**TESTED, 'i_listeners': 0}, NONE, {'m_tested': 0, 'm_test_effort': 0.0, 't_passed': 0.0,
                                           't_test_pose': [0.006, 0.0], 'm_other_joint': 7}),
+    ({**TESTED, 'i_awaited': 1}, NONE, {'m_tested': 0, 'm_test_effort': 0.0, 't_passed': 0.0}),
     ({**TESTED, 'i_listeners': -1}, NONE, PASSED),
     # Further than the effort can have moved it, now or with the largest effort for some time
     ({**TESTED, 'v_q': [0.0127, 0.0]}, NONE, PASSED | {'t_test_pose': [0.0127, 0.0]}),
-    ({**TESTED, 'v_q': [0.0129, 0.0]}, NONE, FAILED | {'m_other_joint': -1}),
+    ({**TESTED, 'v_q': [0.0129, 0.0]}, NONE, FAILED | {'m_other_joint': -1, 't_suspect': 0.0}),
+    ({**TESTED, 'v_q': [0.0129, 0.0], 'j_effort_limit': 2e3}, NONE, {'m_other_joint': -1}),
+    # By less than a thousandth of its effort limit, which explains nothing
+    ({**TESTED, 'j_effort_limit': 1001.0}, NONE, GOES_ON),
+    ({**TESTED, 'j_effort_limit': 999.0}, NONE, PASSED),
+    ({**TESTED, 'v_q': [0.0, 0.006], 'j_effort_limit': [10.0, 1001.0]}, NONE, GOES_ON),
+    ({**TESTED, 'v_q': [0.0, 0.006], 'j_effort_limit': [10.0, 999.0]}, NONE, FAILED),
+    # Further than the effort can have moved another joint
+    ({**TESTED, 'v_q': [0.0, 0.0129]}, NONE, GOES_ON),
     ({**TESTED, 'v_q': [0.0129, 0.0], 'm_test_time': 0.001}, NONE, {'t_passed': [1.0, 0.0]}),
     ({**TESTED, 'v_q': [0.0129, 0.0], 'm_test_effort': 1.01}, NONE, {'t_passed': [1.0, 0.0]}),
     ({**TESTED, 'v_q': [0.0129, 0.0], 't_mobility': [4.04, 1.0]}, NONE, {'t_passed': [1.0, 0.0]}),
     ({**TESTED, 'v_q': [0.0129, 0.0], **LAST}, (ARM_MOVES, 0), {'m_other_joint': -1}),
     # The joint with the greatest energy moves by the effort
-    ({**TESTED, **OTHER}, NONE, FAILED | {'m_other_joint': 1}),
-    ({**TESTED, **OTHER, **LAST}, (OTHER_JOINT_MOVES, 0), {'m_other_joint': 1}),
-    ({**TESTED, **OTHER, 'm_test_round': 1}, NONE, {}),
-    ({**TESTED, **BACKWARD, **LAST}, (WRONG_DIRECTION, 0), {'m_other_joint': 0, 't_passed': 0.0}),
+    ({**TESTED, **OTHER}, NONE, FAILED | {'m_other_joint': 1, 't_suspect': [2.0, 0.0]}),
+    ({**TESTED, 'v_q': [0.005, -0.006]}, NONE, FAILED | {'t_suspect': [-2.0, 0.0]}),
+    # Twice, in the direction of both efforts, or against both
+    ({**TESTED, **OTHER, **SECOND, 't_suspect': 2.0}, (OTHER_JOINT_MOVES, 0),
+     {'m_other_joint': 1}),
+    ({**TESTED, **OTHER, **LAST, 't_suspect': 2.0}, (OTHER_JOINT_MOVES, 0), {}),
+    ({**TESTED, **OTHER, **SECOND, 't_suspect': -2.0}, NONE, {'t_suspect': [2.0, -2.0]}),
+    ({**TESTED, **OTHER, **SECOND, 't_suspect': 1.0}, NONE, {}),
+    ({**TESTED, **OTHER, **SECOND}, NONE, {}), ({**TESTED, **OTHER, **LAST}, (ARM_MOVES, 0), {}),
+    ({**TESTED, **OTHER, **LAST, 't_suspect': -2.0}, (ARM_MOVES, 0), {}),
+    ({**TESTED, **BACKWARD, **SECOND, 't_suspect': -1.0}, (WRONG_DIRECTION, 0),
+     {'m_other_joint': 0, 't_passed': 0.0}),
+    ({**TESTED, **SECOND, 't_suspect': 1.0}, NONE, {'t_passed': [1.0, 0.0]}),
     ({**TESTED, **OTHER, 'f_encoder_step': 0.002}, NONE, PASSED | {'t_test_pose': [0.005, 0.006]}),
     ({**TESTED, **OTHER, 'f_encoder_step': [0.0, 0.002]}, NONE, {'m_other_joint': 1}),
     ({**TESTED, 'v_q': [0.005, 0.0075], 'f_encoder_step': 0.002}, NONE, {'m_other_joint': 1}),
@@ -131,8 +157,9 @@ STANDS = {**ENDS, **LAST, 'v_q': 0.0, 'm_test_time': 0.2}
     ({**TESTED, 'v_q': [0.006, 0.0016], 't_mobility': [100.0, 1.0]}, NONE, {'m_other_joint': 0}),
     ({**TESTED, 'v_q': [0.006, 0.0017], 't_mobility': [100.0, 1.0]}, NONE, {'m_other_joint': 1}),
     ({**TESTED, 'v_q': [0.006, -0.0017], 't_mobility': [100.0, 1.0]}, NONE, {'m_other_joint': 1}),
-    ({**TESTED, 'v_q': [0.001, 0.006], **LAST}, (OTHER_JOINT_MOVES, 0), {'m_other_joint': 1}),
-    ({**TESTED, 'v_q': [-0.0004, 0.006], 't_mobility': [0.16, 400.0], **LAST},
+    ({**TESTED, 'v_q': [0.001, 0.006], **LAST, 't_suspect': 2.0}, (OTHER_JOINT_MOVES, 0),
+     {'m_other_joint': 1}),
+    ({**TESTED, 'v_q': [-0.0004, 0.006], 't_mobility': [0.16, 400.0], **LAST, 't_suspect': -1.0},
      (WRONG_DIRECTION, 0), {'m_other_joint': 0}),
     # Nothing has moved so far with the largest effort
     ({**TESTED, 'v_q': 0.0, 'm_test_time': 0.19}, NONE, GOES_ON),
@@ -156,6 +183,10 @@ STANDS = {**ENDS, **LAST, 'v_q': 0.0, 'm_test_time': 0.2}
     # The pattern of a motor fault in three samples, and faster than friction
     ({**TESTED, 'm_disobeyed': 3}, (ARM_MOVES, 0), {}),
     ({**TESTED, 'm_disobeyed': 2}, NONE, PASSED),
+    # The last effort may act late
+    ({**RESTS, 'm_disobeyed': 3, 'm_test_time': 0.04}, NONE, {'m_disobeyed': 0}),
+    ({**RESTS, 'm_disobeyed': 3, 'm_test_time': 0.041}, (ARM_MOVES, 0), {'m_disobeyed': 3}),
+    ({**TESTED, 'm_disobeyed': 3, 'm_test_time': 0.04}, (ARM_MOVES, 0), {'m_disobeyed': 3}),
     ({**TESTED, 'm_disobeyed': 3, **REVERSED}, (ARM_MOVES, 0), {}),
     ({**TESTED, 'm_disobeyed': 3, **REVERSED, 'v_qd': [-0.31, 0.0]}, (WRONG_DIRECTION, 0), {}),
     # The next round, and the end of the last one
@@ -189,7 +220,8 @@ LEFT = 1.0 - exp(-0.01 / 0.12)
 
 
 @pytest.mark.parametrize(('given', 'result', 'expected'), [
-    ({'m_tested': 2, 't_held': 1.0}, (True, 2.0, 3.0), {}),
+    ({'m_tested': 2, 't_held': 1.0}, (True, 2.0, 3.0), {'m_awaiting': 0}),
+    ({**HOLDS, 'i_awaited': 1}, (False, 2.5 + 0.5 * SHARE, 3.0 - 1.5 * SHARE), {'m_awaiting': 1}),
     # The external effort is compensated, within 1.5 N·m
     (HOLDS, (False, 2.5 + 0.5 * SHARE, 3.0 - 1.5 * SHARE), {
         'm_test_time': 0.13, 'm_window_time': 0.01, 'm_test_effort': 0.0, 't_test_pose': 0.25}),

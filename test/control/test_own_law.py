@@ -146,7 +146,7 @@ def test_one_that_writes_to_anything_it_is_given_is_refused():
 
 def test_one_that_uses_an_argument_as_memory_is_refused():
     error = refusal(mode='own_laws:WRITING_POSITION', gains={'spring': 40.0})
-    assert 'it writes to arm.q:' in str(error) and '`e = arm.q` is no copy' in error.remedy
+    assert 'it writes to arm.q:' in str(error) and '`e = arm.q` is not a copy' in error.remedy
 
 
 def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
@@ -198,7 +198,7 @@ class Taken:
 @pytest.mark.parametrize(('gains', 'word'), [
     ({'sprng': 1.0}, 'did you mean spring'), ({'spring': -1.0}, 'spring = -1.0 is refused'),
     ({'spring': [np.nan, 1.0]}, 'spring'), ({'stiffness': 1.0}, 'no gain stiffness of its own'),
-    (3.0, 'give a mapping'), ((1.0,), 'give a mapping'), ('spring', 'give a mapping'),
+    (3.0, 'pass a mapping'), ((1.0,), 'pass a mapping'), ('spring', 'pass a mapping'),
     ({}, 'spring is not set'), ({'spring': [1.0, 2.0, 3.0]}, 'spring has 3 values')])
 def test_gains_that_are_refused(gains, word):
     with pytest.raises(ParameterError, match=word):

@@ -118,8 +118,8 @@ def test_any_state_joins_within_its_limits(seed):
 
 @pytest.mark.parametrize(('names', 'positions', 'why'), [
     (NAMES, [[np.nan, 0.0]], 'positions of joint1 at waypoint 0 is nan'),
-    (NAMES, [[0.1]], r'shape \(1, 1\): give one value a joint and waypoint: \(1, 2\)'),
-    (NAMES[1:], [[0.1, 0.2]], r'shape \(1, 2\): give one value a joint and waypoint: \(1, 1\)')])
+    (NAMES, [[0.1]], r'shape \(1, 1\): pass one value per joint and waypoint: \(1, 2\)'),
+    (NAMES[1:], [[0.1, 0.2]], r'shape \(1, 2\): pass one value per joint and waypoint: \(1, 1\)')])
 def test_waypoints_that_are_no_start_are_refused(names, positions, why):
     with pytest.raises(TrajectoryError, match=why):
         planned(Waypoints(names, np.ones(1), np.array(positions)))

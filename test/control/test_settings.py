@@ -24,9 +24,15 @@ from robodyn_ros.control.settings import gain_stability
 from robodyn_ros.control.settings import settings as settings_module
 from robodyn_ros.control.settings.motion_limits import SCARCE_EFFORT
 from robodyn_ros.control.settings.parameters import ControlParameters
-from robodyn_ros.control.settings.suggested_gains import suggest_gains, SUGGESTED_KD, SUGGESTED_KP
+from robodyn_ros.control.settings.suggested_gains import (
+    suggest_gains,
+    SUGGESTED_KD,
+    SUGGESTED_KP,
+    with_assumed_rotors,
+)
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.robot import roomy_position
 from robots import PANDA_LOCKED, REAL
 from thorough import seeds
 
@@ -83,8 +89,8 @@ def test_a_urdf_without_an_effort_limit(limit):
         [1.0, np.inf], [[1.0, 2.0]], [1.0, [2.0]], 'high')),
     ({'damping': -1.0}, 'every element.*N·m·s/rad'),
     ({'friction_compensation': 1.2}, r'\[0, 1\]'),
-    ({'payload_com': 0.1}, 'give 3 numbers'),
-    ({'payload_frame': None}, 'give a text'),
+    ({'payload_com': 0.1}, 'use 3 numbers'),
+    ({'payload_frame': None}, 'use a text'),
     ({'robot_compensates_gravity': 1}, 'True or False'),
     ({'fault_action': 'holds'}, 'did you mean hold'),
 ], ids=str)
@@ -143,7 +149,7 @@ def test_what_effort_rates_allow():
         given.check_gains(TWO_LINK)
     assert refused.value.name == 'damping' and refused.value.value == 40.0
     assert ('damping 40 (joint1)' in str(refused.value)
-            and 'give at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
+            and 'use at most damping 25.7 (joint1), or effort_rate_limit 1250 (joint1)'
             in str(refused.value))
     for change in ({'damping': [25.7, 6.0]}, {'effort_rate_limit': [1250.0, 300.0]},
                    {'acceleration_limit': [20.0]}, {'mode': 'gravity_compensation'}):
@@ -180,6 +186,17 @@ def fault(model, kp, kd):
         follow(rig, goal, seconds, at_rest=True)
         rig.run(seconds + 0.2)
     return rig.controller.reason_code
+
+
+def test_the_base_of_an_upright_arm_is_not_soft():
+    """Where the other links are on its axis, the mean over the workspace counts."""
+    model = load_urdf('kinova')
+    masses = settings_module.checked_masses(with_assumed_rotors(model))
+    everywhere = masses.mean(axis=0).diagonal()
+    upright = suggest_gains(model, roomy_position(model))
+    gains = suggest_gains(model)
+    assert upright.stiffness[0] < 0.6 * SUGGESTED_KP * everywhere[0]
+    np.testing.assert_allclose(gains.stiffness[0], SUGGESTED_KP * everywhere[0], rtol=0.01)
 
 
 def test_scarce_efforts_and_stiffness():

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables, figures and pictures of the demo, its page, and its physics against MuJoCo."""
 
+import sys
+
 import numpy as np
 import pytest
 from rich.console import Console
@@ -11,6 +13,7 @@ from robodyn_ros.demo import scene
 from robodyn_ros.demo.results import (
     Check,
     draw,
+    page,
     real_time_table,
     Results,
     tables,
@@ -23,6 +26,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.simulation.plant import Plant
 from robodyn_ros.testing import States
+from viewer.browser import check_report, needs_browser
 
 pytestmark = pytest.mark.slow
 
@@ -91,6 +95,19 @@ def test_the_picture_is_drawn(tmp_path):
     text = robot_path('two_link').read_text().replace('"joint1"', r'"$\frac{$"')
     draw(load_urdf(text), Results(trackings=[tracking('pd', 1)]), tmp_path / 'odd.png')
     assert (tmp_path / 'odd.png').stat().st_size > 20_000
+
+
+@needs_browser
+def test_the_report_begins_with_what_failed_and_fits_a_telephone(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'viser', None)     # the moving robot takes its time
+    checks = [Check('it moves', '0.1', '> 0.03', True), Check('it flies', '0', '> 1', False)]
+    results = Results(checks, trackings=[tracking(m, e) for m, e in zip(MODES, (1, .1, .01))])
+    model = load_urdf(robot_path('two_link'))
+    page(model, robot_path('two_link'), results, [tables(model, results)], {
+        'controller': {'mode': 'pd'}}).write(tmp_path / 'report.html')
+    assert ('<p class="verdict bad">1 of 2 checks have failed: it flies: measured 0, required '
+            '&gt; 1.</p>') in (tmp_path / 'report.html').read_text()
+    check_report(tmp_path / 'report.html', 2)
 
 
 @pytest.mark.parametrize('by_path', [False, True])

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 from cli.commands import done, refused, robodyn
-from drivers.held_arm import HeldArm
 import numpy as np
 import pytest
 from robodyn_ros.cli import view
@@ -16,7 +15,7 @@ from robodyn_ros.drivers import bring_up, frames, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
 from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
 from robodyn_ros.testing import mit_motors
-from robodyn_ros.testing.desk_arm import desk_arm
+from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
 import typer
 
@@ -28,11 +27,11 @@ pytestmark = pytest.mark.slow
 def arm(monkeypatch):
     """Return a YAM on the bus that the commands open, carried by a person when they ask."""
     monkeypatch.setattr(mit_motors, 'STEP', 1e-3)       # as exact as its springs need
-    held = HeldArm()
+    held, poses = Bench(load_arm('yam')), iter(POSES)
     monkeypatch.setattr(frames, 'open_bus', lambda bus: held.bus)
     monkeypatch.setattr(mit_can, 'MitCan', held.make)
     monkeypatch.setattr(typer, 'prompt', lambda text, **_: (
-        held.carry() if 'Pose' in text else held.support()))
+        held.carry(next(poses)) if 'Pose' in text else held.support()))
     return held
 
 
@@ -89,7 +88,7 @@ def test_an_empty_bus(arm):
         motor.silent = True
     assert robodyn('driver', 'scan', 'can0', '--last', '4').exit_code == 1
     assert refused('driver', 'scan', 'can0', '--family', 'moteus') == (
-        'robodyn: moteus is no family of motors: give damiao or robstride')
+        'robodyn: moteus is not a family of motors: use damiao or robstride')
 
 
 def test_robstrides_are_scanned_without_switching_them_off(monkeypatch):
@@ -161,7 +160,7 @@ def test_a_report_is_one_file(arm, urdf, tmp_path):
 
 
 def test_a_recorded_driver_has_the_period_of_the_loop(arm, tmp_path):
-    drives = arm.driver()
+    drives = arm.connect()
     recorded = RecordedDriver(arm.model, drives, str(tmp_path / 'log.mcap'))
     recorded.period = 0.004
     assert drives.period == recorded.period == 0.004

@@ -4,7 +4,6 @@
 
 from dataclasses import replace
 
-from drivers.held_arm import HeldArm, swapped
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
@@ -13,7 +12,8 @@ from robodyn_ros.drivers.arm import load_arm
 from robodyn_ros.errors import DriverError
 from robodyn_ros.model.robot import with_payload
 from robodyn_ros.testing import mit_motors
-from robodyn_ros.testing.desk_arm import desk_arm, POSES
+from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
+from robodyn_ros.testing.mit_motors import MotorBus
 
 near = pytest.approx
 pytestmark = pytest.mark.slow
@@ -25,12 +25,26 @@ def steps(monkeypatch):
     monkeypatch.setattr(mit_motors, 'STEP', 1e-3)
 
 
+def bench(plant=None, arm=None, **motors):
+    """Return a YAM; `plant` is the model that moves, `arm` has the ids of its motors."""
+    yam = load_arm('yam')
+    return Bench(yam, MotorBus(arm or yam, plant or desk_arm(), POSES[0], **motors))
+
+
+def swapped(arm, a, b):
+    """Return the arm with the ids of two motors exchanged."""
+    motors = list(arm.motors)
+    motors[a], motors[b] = (replace(motors[i], id=motors[k].id, reply=motors[k].reply)
+                            for i, k in ((a, b), (b, a)))
+    return replace(arm, motors=tuple(motors))
+
+
 def held(arm):
     """Return the driver of an arm, and what it measured in the poses."""
-    drives, poses = arm.driver(), []
-    for _ in POSES:
-        arm.carry()
-        poses.append(holding.hold(drives, arm.support))
+    drives, poses = arm.connect(), []
+    for pose in POSES:
+        arm.carry(pose)
+        poses.append(holding.hold(drives, lambda text: arm.support()))
     return drives, poses
 
 
@@ -57,7 +71,7 @@ def heavier(link, factor):
     ('mass', ('link3',), 1.6, {'plant': heavier(2, 1.6)})])
 def test_six_planted_mistakes(kind, names, value, planted):
     motor = planted.pop('motor', None)
-    arm = HeldArm(**planted)
+    arm = bench(**planted)
     if motor:
         i, name, true = motor
         setattr(arm.plant.motors[i], name, true)
@@ -68,9 +82,9 @@ def test_six_planted_mistakes(kind, names, value, planted):
 
 def test_the_arm_is_lowered_slowly():
     """Until its joints carry nothing more than friction."""
-    arm = HeldArm(friction=0.2)
-    drives = arm.driver()
-    arm.carry()
+    arm = bench(friction=0.2)
+    drives = arm.connect()
+    arm.carry(POSES[0])
     fastest, move = [], arm.plant._place
 
     def noted():
@@ -86,9 +100,9 @@ def test_the_arm_is_lowered_slowly():
 
 def test_efforts_of_the_springs_are_bounded():
     """A joint that carries more yields; the pose is refused, and the arm comes down."""
-    arm = HeldArm(with_payload(desk_arm(), 'link6', 1.8))
-    drives, springs = arm.driver(), []
-    arm.carry()
+    arm = bench(with_payload(desk_arm(), 'link6', 1.8))
+    drives, springs = arm.connect(), []
+    arm.carry(POSES[0])
     command = drives._command
 
     def noted(commands):
@@ -98,7 +112,7 @@ def test_efforts_of_the_springs_are_bounded():
         command(commands)
     drives._command = noted
     with pytest.raises(DriverError, match='joint2.*choose a'):
-        holding.hold(drives, arm.support)
+        holding.hold(drives, lambda text: arm.support())
     assert np.abs(springs).max(axis=0) / drives.facts.effort_limit == near(
         [0.03, 0.3, 0.3, 0.1, 0.2, 0.01], abs=0.1)
     assert np.abs(springs).max() <= 1.001 * holding.SHARE * 27.0
@@ -108,9 +122,9 @@ def test_efforts_of_the_springs_are_bounded():
 @pytest.mark.parametrize('error', [KeyboardInterrupt, DriverError])
 def test_whatever_ends_it_the_arm_comes_down(error):
     """After Ctrl-C, and after the error of a drive."""
-    arm = HeldArm()
-    drives, told = arm.driver(), []
-    arm.carry()
+    arm = bench()
+    drives, told = arm.connect(), []
+    arm.carry(POSES[0])
     spring, left = drives.spring, [20]
 
     def interrupted(*given):

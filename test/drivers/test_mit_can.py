@@ -7,7 +7,7 @@ import threading
 import time
 
 from hypothesis import given, strategies
-from motors_arm import DAMIAO, desktop_arm, desktop_model, MotorsArm, POSE, ROBSTRIDE
+from motors_arm import DAMIAO, desktop_arm, MotorsArm, ROBSTRIDE
 import numpy as np
 import pytest
 from robodyn_ros.control.steps import guard
@@ -16,6 +16,7 @@ from robodyn_ros.drivers.arm import arm_of, load_arm
 from robodyn_ros.drivers.frames import open_bus
 from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError, UnknownNameError
+from robodyn_ros.testing.desk_arm import desk_arm, POSES
 from robodyn_ros.testing.mit_motors import (
     LockstepBus,
     MotorBus,
@@ -27,15 +28,16 @@ from robodyn_ros.testing.mit_motors import (
 import yaml
 
 near = pytest.approx
+POSE = POSES[0]
 
 
 def connected(types=DAMIAO, change=lambda plant: None, arm=None):
     """Return a driver of motors that are changed before, and their bus."""
     arm = arm or desktop_arm(types)
-    plant = MotorBus(desktop_arm(types), desktop_model(), POSE)
+    plant = MotorBus(desktop_arm(types), desk_arm(), POSE)
     change(plant)
     bus = LockstepBus(plant)
-    return MitCan(arm, desktop_model(), bus=bus, clock=bus.clock, sleep=bus.sleep), plant
+    return MitCan(arm, desk_arm(), bus=bus, clock=bus.clock, sleep=bus.sleep), plant
 
 
 def pass_time(plant, seconds):
@@ -274,7 +276,7 @@ def changed(**change):
     (changed(driver='franka'), ParameterError, 'it is mit_can'),
     (changed(gripper={'id': 1, 'type': 'DM4310'}), ParameterError, 'have the same'),
     ({'bus': {}, 'motors': []}, ParameterError, 'has no motors'),
-    ([], ParameterError, 'is no mapping')])
+    ([], ParameterError, 'is not a mapping')])
 def test_descriptions_that_are_refused(content, error, why):
     with pytest.raises(error, match=why):
         arm_of('test', content)
@@ -300,12 +302,12 @@ def test_the_file_of_an_arm_is_a_driver(tmp_path):
             {name: getattr(motor, name) for name in ('joint', 'id', 'reply', 'type', 'sign',
                                                      'offset')} for motor in arm.motors]}))
     thread = threading.Thread(target=serve, args=(
-        MotorBus(arm, desktop_model(), POSE), path, lambda: over))
+        MotorBus(arm, desk_arm(), POSE), path, lambda: over))
     thread.start()
     try:
         while not path.exists():
             time.sleep(0.01)
-        connected = make(str(file), desktop_model(), {})
+        connected = make(str(file), desk_arm(), {})
         assert connected.read().position == near(POSE, abs=4e-4)
         connected.close()
     finally:
@@ -330,10 +332,10 @@ def buses(kind):
 def test_motors_are_switched_on_over_each_bus(kind, types):
     """In real time, on a machine that may be busy; extended identifiers, too."""
     ours, theirs = buses(kind)
-    plant = MotorBus(desktop_arm(types, timeout=1.0), desktop_model(), POSE)
+    plant = MotorBus(desktop_arm(types, timeout=1.0), desk_arm(), POSE)
     served = Served(plant, theirs)
     try:
-        driver = MitCan(plant.arm, desktop_model(), bus=ours)
+        driver = MitCan(plant.arm, desk_arm(), bus=ours)
         driver.motors.timeout = 1.0
         driver.enable()
         assert all(answer.enabled for answer in driver.motors.answers)

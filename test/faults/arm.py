@@ -38,8 +38,9 @@ from robodyn_ros.wire.codecs import JointStateDecoder
 
 near = pytest.approx
 SETTINGS: dict[str, Any] = {
-    'state_timeout': 0.05, 'missed_limit': 5000, 'late_limit': 1.0, 'stiffness': [400.0, 100.0],
-    'damping': [40.0, 10.0], 'acceleration_kp': [400.0], 'acceleration_kd': [40.0],
+    'motor_test_effort': 0.0, 'state_timeout': 0.05, 'missed_limit': 5000, 'late_limit': 1.0,
+    'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0], 'acceleration_kp': [400.0],
+    'acceleration_kd': [40.0],
     'acceleration_limit': [20.0], **FAULT_TIMES}        # these gains can follow the acceleration
 MOST = 3000             # ticks until something that must come
 REFUSED = 300           # ticks of a refusal

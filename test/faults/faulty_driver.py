@@ -22,7 +22,8 @@ class FaultyArm(SimulatedArm):
     def __init__(self, model, file):
         super().__init__(model, rate=200.0, position=[0.3, 0.5], timeout=0.3)
         self._file, self._alive = Path(file), time.monotonic()
-        self.facts = DriverFacts(compensates_gravity=False, effort_limit=0.5 * model.effort_limit)
+        self.facts = DriverFacts(compensates_gravity=False, effort_limit=0.5 * model.effort_limit,
+                                 obeys=True)
 
     def read(self):
         """Return a state, or what the file says."""

@@ -64,6 +64,6 @@ def test_live_change_needs_code_that_is_being_compiled(start, remote, cache):
     assert [*compilers(str(cache))] == [compiler], 'one process compiles'
     os.kill(compiler, signal.SIGKILL)
     remote.until(lambda: 'could not be compiled' in ask().reason, 'the failure')
-    assert 'robodyn warmup' in ask().reason
+    assert 'robodyn check-machine --compile' in ask().reason
     subprocess.run([sys.executable, '-c', COMPILE], env={**os.environ, **env}, check=True)
     assert ask().successful

@@ -252,7 +252,7 @@ def test_invalid_parameter_set_at_run_time(running, remote):
     before = arm.ticks(20)[-1]
     assert before == near(arm.gravity + away * [400.0, 100.0] - [40.0 * 0.1, -10.0 * 0.1])
     for bad, reason in (
-            ({'stiffness': [1.0, 2.0, 3.0]}, 'stiffness has 3 values: give one, or 2'),
+            ({'stiffness': [1.0, 2.0, 3.0]}, 'stiffness has 3 values: specify one, or 2'),
             ({'damping': [float('nan')]}, 'damping.*finite'),
             ({'damping': [-1.0]}, r'damping.*\[0, 100000\]'),
             ({'damping_rate': 'strong'}, 'type'),

@@ -187,7 +187,7 @@ def test_gains_that_the_effort_rate_limit_cannot_follow():
     arm = running(mode='joint_impedance')
     said = arm.set(damping=[200.0, 3.0], effort_rate_limit=[1000.0, 300.0])
     assert 'damping 200 (joint1)' in said and 'effort_rate_limit 1000 (joint1)' in said
-    assert 'give at most damping' in said and 'or effort_rate_limit' in said
+    assert 'use at most damping' in said and 'or effort_rate_limit' in said
     g = arm.gravity
     assert arm.ticks(5) == near(np.tile(g, (5, 1)), abs=1e-9)
 

@@ -8,7 +8,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.control.steps import motion_checks, motor_test
+from robodyn_ros.control.steps import guard, motion_checks, motor_test
 from robodyn_ros.errors import TrajectoryError
 
 near = pytest.approx
@@ -130,8 +130,8 @@ MOST = 6000             # ticks of the test
 FRICTION, SLIP = np.array([4.0, 2.0]), 0.02     # N·m, rad/s
 
 
-def rising(position, made):
-    """Arm, and let the efforts, of which motors make others (2, 2), move the arm."""
+def rising(position, made=((1.0, 0.0), (0.0, 1.0)), pushed=lambda arm: 0.0):
+    """Arm, and let the efforts, of which motors make others (2, 2), and a push move the arm."""
     arm = Arm(motor_test_effort=0.1)
     arm.position = position.copy()
     arm.controller.arm()
@@ -139,24 +139,47 @@ def rising(position, made):
         arm.goes_on(effort=[])
     efforts, fastest = arm.tick(effort=[]), 0.0
     for _ in range(MOST):
-        driven = np.array(made, float) @ efforts - FRICTION * np.tanh(arm.velocity / SLIP)
+        driven = (np.array(made, float) @ efforts + pushed(arm)
+                  - FRICTION * np.tanh(arm.velocity / SLIP))
         arm.velocity = arm.velocity + PERIOD * arm.dynamics.forward_dynamics(
             arm.position, arm.velocity, driven)
         arm.position = arm.position + PERIOD * arm.velocity
         fastest = max(fastest, (abs(arm.velocity) / arm.model.velocity_limit).max())
         efforts = arm.tick(effort=[])
-        if not efforts.any():
+        if arm.phase != 'RISING':
             break
     return arm, fastest
 
 
 @row('a motor is reversed, or swapped with another one', 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES',
-     where=motor_test.find_fault, find='return (ARM_MOVES if _ else _), _', instead='pass')
+     where=motor_test.find_fault, find='return (WRONG_DIRECTION if _ else _), _', instead='pass')
 def test_a_motor_is_reversed_or_swapped():
     """Hanging, where gravity needs no effort: the test shows it, and nothing becomes fast."""
     arm, fastest = rising(HANGING, np.eye(2)[::-1])
     arm.faulted('OTHER_JOINT_MOVES', '(joint1 moves joint2)')
     assert fastest < 0.3
+
+
+@row('another joint moves by itself in the test of the motors', 'OTHER_JOINT_MOVES',
+     where=motor_test.find_fault, find='suspect == own.suspect[_]', instead='True')
+def test_another_joint_moves_by_itself_in_the_test():
+    """Pushed by somebody while joint 1 is tested: it does not follow the opposite effort."""
+    def pushed(arm):
+        memory = arm.controller.memory[0]
+        now = memory['test_round'] == memory['tested'] == 0 and abs(memory['test_effort']) > 2.0
+        return np.array([0.0, 5.0 * now])
+    arm, fastest = rising(HANGING, pushed=pushed)
+    assert arm.phase == 'RUNNING', arm.controller.reason
+    assert arm.controller.memory['test_round'][0] == 2 and fastest < 0.2
+
+
+@row('an arm is too fast before its motors are tested', 'VELOCITY_ABOVE_LIMIT',
+     where=guard.fault, find='untested and reason == VELOCITY_ABOVE_LIMIT', instead='False')
+def test_an_arm_is_too_fast_before_its_motors_are_tested():
+    """Its efforts end at once, whoever moves it."""
+    arm, _ = rising(STRETCHED, pushed=lambda arm: np.array([400.0, 100.0]))
+    arm.faulted('VELOCITY_ABOVE_LIMIT')
+    arm.nothing()
 
 
 @row('a motor drives the arm while it rises', 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES',

@@ -223,7 +223,7 @@ def test_bad_target_pose():
                           (SIDE, [0.0, 0.0, 0.0, 3.0], 'normalize it'),
                           ([5.0, 0.0, 0.0], 0.0, 'within reach')):
         refuses_pose(arm, why, target, arm, by, turn)
-    refuses_pose(arm, 'give at most', arm.controller.follow_twist, [9.0, *5 * [0.0]], arm.time)
+    refuses_pose(arm, 'use at most', arm.controller.follow_twist, [9.0, *5 * [0.0]], arm.time)
     assert arm.phase == 'RUNNING'
 
 
@@ -244,7 +244,7 @@ def test_target_poses_jump_or_stop():
 def test_bad_target_wrench_or_stiffness():
     """Refused with the reason; nothing changes in the efforts."""
     arm = running(**TASK)
-    for x, why in ((nan, 'the wrench is'), (60.0, 'give at most 50')):
+    for x, why in ((nan, 'the wrench is'), (60.0, 'use at most 50')):
         refuses_pose(arm, why, arm.controller.follow_wrench, [x, *5 * [0.0]], arm.time)
     for given, why in (([500.0] * 5 + [nan], 'the stiffness is'),
                        ([500.0] * 5, 'the stiffness is'),

@@ -22,9 +22,10 @@ TIMEOUT = 0.6           # s, state_timeout: longer than a busy machine keeps a l
 BRAKES = 0.5            # s, command_timeout
 # An effort on its way into the middleware when the process was suspended, which nobody recalls
 HANDED_OVER = 1
-TRIGGERS = {'state': [], 'timer': ['-p', 'rate:=100.0']}
+TRIGGERS = {'state': [], 'timer': ['-p', 'rate:=100.0', '-p', 'motor_test_effort:=0.0']}
 SLOWLY = {'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0], 'acceleration_kp': [0.0],
-          'acceleration_kd': [0.0], 'trigger': 'state', 'state_timeout': TIMEOUT}
+          'acceleration_kd': [0.0], 'trigger': 'state', 'state_timeout': TIMEOUT,
+          'motor_test_effort': 0.0}
 WAYS = [*(('native', trigger) for trigger in TRIGGERS), ('python', 'timer')]
 
 

@@ -25,9 +25,11 @@ from robodyn_ros.model.friction_file import RANGES, read_friction
 from robodyn_ros.model.robot import with_payload
 from robodyn_ros.nodes.middleware.parameter_files import values_in
 from typer.testing import CliRunner
+from viewer.browser import check_report, needs_browser
 import yaml
 
 pytestmark = pytest.mark.slow
+VALIDATE = 'identify', '--validate'
 
 
 def robodyn(*words):
@@ -75,6 +77,14 @@ def test_it_says_and_writes_what_it_found(identified):
     assert 'identify' in text and '--robot two_link' in text
     moving = 'The motion that was predicted' in text and 'srcdoc=' in text
     assert moving == (importlib.util.find_spec('viser') is not None)
+
+
+@needs_browser
+def test_the_report_fits_a_telephone(identified):
+    folder, _ = identified
+    text = (folder / 'out/report.html').read_text()
+    assert 'The exported model predicts' in text and f'<td>{folder / "fit.csv"}</td>' in text
+    check_report(folder / 'out/report.html', 4)
 
 
 def test_the_urdf_is_that_of_the_robot(identified):
@@ -146,11 +156,11 @@ def test_it_predicts_another_recording(identified):
     mean = []
     for words in (['two_link'], [folder / 'out/corrected.urdf', '--friction',
                                  folder / 'out/friction.yaml']):
-        result = robodyn('validate', other, '--robot', *words)
+        result = robodyn(*VALIDATE, other, '--robot', *words)
         assert result.exit_code == 0, result.output
         mean.append(float(result.output.split('mean relative RMS')[1].split()[0]))
     assert mean[1] < 3.0 < 0.2 * mean[0]
-    found = json.loads(robodyn('validate', other, '--robot', *words, '--json').stdout)
+    found = json.loads(robodyn(*VALIDATE, other, '--robot', *words, '--json').stdout)
     assert 100.0 * found['mean_relative'] == pytest.approx(mean[1], abs=0.006)
     assert found['joints'] == ['joint1', 'joint2'] and len(found['rms']) == 2
 
@@ -160,7 +170,7 @@ def test_a_recording_is_validated_with_the_filter_of_the_identification(identifi
     cutoff = yaml.safe_load((folder / 'out/parameters.yaml').read_text())['cutoff']
     assert f'cutoff {cutoff:.3g} Hz: ' in output
     slow = write_csv(folder / 'slow.csv', real(), 4, 12.0)
-    words = ['validate', slow, '--robot', folder / 'out/corrected.urdf', '--friction',
+    words = [*VALIDATE, slow, '--robot', folder / 'out/corrected.urdf', '--friction',
              folder / 'out/friction.yaml']
     result = robodyn(*words)
     assert result.exit_code == 0 and f'cutoff {cutoff:.3g} Hz: as asked' in result.output
@@ -178,17 +188,17 @@ def test_files_that_cannot_be_read_are_named(identified, tmp_path, text):
     elif text == '':
         shutil.copy(folder / 'out/friction.yaml', file)
         (named := tmp_path / 'parameters.yaml').write_text('cutoff: 5.0')
-    result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
+    result = robodyn(*VALIDATE, folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
     assert result.exit_code == 1 and str(named) in result.output
 
 
 def test_numbers_of_another_identification_are_refused(identified, tmp_path):
-    """As calibrate-float leaves them, which writes the other two files of a folder."""
+    """As `calibrate float` leaves them, which writes the other two files of a folder."""
     folder, _ = identified
     for name in ('friction.yaml', 'parameters.yaml'):
         shutil.copy(folder / 'out' / name, tmp_path / name)
     file = tmp_path / 'friction.yaml'
-    words = ('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
+    words = (*VALIDATE, folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
     assert robodyn(*words).exit_code == 0
     given = yaml.safe_load(file.read_text())
     given['/**/controller']['ros__parameters']['friction_compensation'] = [0.8, 0.8]
@@ -199,6 +209,25 @@ def test_numbers_of_another_identification_are_refused(identified, tmp_path):
     result = robodyn(*words)
     assert result.exit_code == 1
     assert 'not of this friction.yaml: coulomb_friction differ' in ' '.join(result.output.split())
+
+
+def test_torque_constants_are_found_with_a_load_or_one_of_them(tmp_path):
+    """Of currents that are efforts in N·m: 1 N·m/A each."""
+    empty = write_csv(tmp_path / 'empty.csv', real(), 1, 12.0)
+    held = write_csv(tmp_path / 'held.csv', with_payload(real(), 'link2', 1.5, (0.4, 0.0, 0.0)), 3,
+                     12.0)
+    words = ['identify', empty, '--robot', 'two_link', '--units', 'effort=A', '--drive-gains']
+    load = ['--loaded', held, '--frame', 'link2', '--mass', 1.5, '--com', '0.4,0,0']
+    found = json.loads(robodyn(*words, *load, '--json').stdout)
+    assert found['joints'] == ['joint1', 'joint2'] and not found['relative']
+    assert found['gains'] == pytest.approx([1.0, 1.0], rel=0.05)
+    output = robodyn(*words, '--known', 'joint1=2').output
+    assert 'robodyn identify ... --units effort.joint1=2 --units effort.joint2=' in output
+    for wrong, said in ((load[:2], 'belong together'), (['--payload'], 'not clear what'),
+                        (['--validate', held], 'not clear what'), (['--units', 'effort=N·m'],
+                                                                   'are no currents')):
+        result = robodyn(*words, *wrong)
+        assert result.exit_code == 1 and said in ' '.join(result.output.split()), result.output
 
 
 def test_it_weighs_what_is_in_the_hand(identified):
@@ -234,7 +263,7 @@ def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
     table = np.loadtxt(folder / 'fit.csv', delimiter=',', skiprows=1)
     table[:, 3] *= -1
     np.savetxt(tmp_path / 'bare.txt', np.column_stack([np.arange(len(table)), table]))
-    words = ['validate', tmp_path / 'bare.txt', '--robot', 'two_link']
+    words = [*VALIDATE, tmp_path / 'bare.txt', '--robot', 'two_link']
     result = robodyn(*words)
     assert '--columns time=0 --columns position=1-2 --columns effort=3-4' in result.output
     words += ['--columns', 'time=1', '--columns', 'position=2-3', '--columns', 'effort=4-5']
@@ -260,9 +289,9 @@ def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch,
                      '0,0,-9.8', '--delay', '0.002', '--no-armature', '--output', tmp_path / 'out')
     assert result.exit_code == 0, result.output
     line = ' '.join(result.output.split())
-    assert '--gravity 0,0,-9.8' in line[line.index('robodyn validate RECORDING'):]
+    assert '--gravity 0,0,-9.8' in line[line.index('robodyn identify --validate RECORDING'):]
     assert '--gravity 0,0,-9.8 --at 0.4,0.9' in line[line.index('robodyn excite'):]
-    again = robodyn('validate', recording, '--robot', tmp_path / 'out/corrected.urdf',
+    again = robodyn(*VALIDATE, recording, '--robot', tmp_path / 'out/corrected.urdf',
                     '--friction', tmp_path / 'out/friction.yaml', '--gravity', '0,0,-9.8')
     assert '- delay of the efforts 2 ms, cut-off as identified' in again.output
     # The summary; the rest is in the report

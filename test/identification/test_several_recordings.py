@@ -119,7 +119,7 @@ def test_an_error_names_the_recording_it_is_about(files):
 
 def test_two_recordings_and_a_third_that_verifies(files, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'viser', None)     # no picture in the report
-    result = robodyn('identify', *files[:2], '--verify', files[2], '--robot', 'two_link',
+    result = robodyn('identify', *files[:2], '--validate', files[2], '--robot', 'two_link',
                      '--delay', 0, '--no-tilt', '--presliding', 'none',
                      '--output', tmp_path, '--verbose')
     assert result.exit_code == 0, result.output
@@ -152,12 +152,12 @@ def test_slow_samples_and_moving_joints(planar, files):
     np.testing.assert_allclose(fast.relative, 0.0, atol=1e-12)
     with pytest.raises(IdentificationError, match='too short a time'):
         validate(given, wrong, 100.0)
-    every, fast = (robodyn('validate', files[2], '--robot', 'two_link', *words)
+    every, fast = (robodyn('identify', '--validate', files[2], '--robot', 'two_link', *words)
                    for words in ([], ['--moving', 0.2]))
     assert every.exit_code == fast.exit_code == 0, fast.output
     means = [result.output.split('mean relative RMS')[1] for result in (every, fast)]
     assert means[0] != means[1]
-    result = robodyn('validate', files[2], '--robot', 'two_link', '--moving', 100)
+    result = robodyn('identify', '--validate', files[2], '--robot', 'two_link', '--moving', 100)
     assert result.exit_code == 1 and '--moving 0.01' in result.output
 
 

@@ -116,7 +116,7 @@ def test_the_examples():
     ('a: l1', 'a: [1]', ('row 2, a is not a text',)),
     ('a: l1', 'a: l1, a: l2', ("row 2 has 'a' twice",)),
     ('a: l1', 'a: l1, joint: hinge', ('row 2, joint', 'revolute, prismatic')),
-    ('com: [l2, 0, 0]', 'com: [l2, 0]', ('row 2, com has 2 entries', 'give 3')),
+    ('com: [l2, 0, 0]', 'com: [l2, 0]', ('row 2, com has 2 entries', 'use 3')),
     ('mass: m2', 'mass: -m2', ('row 2', 'mass', 'at least 0')),
     ('modified', 'craig', ('convention', 'standard, modified')),
     ('convention: modified', '', ("no 'convention'",)),

@@ -90,7 +90,7 @@ FAULTS = {
     'limits that contradict': ([('lower="-0.01" upper="0.005"', 'lower="-1" upper="-0.1"')],
                                'right', 'correct the limits'),
     'endless friction': ([('damping="8"', 'damping="1e308"'),
-                          ('multiplier="-0.5"', 'multiplier="9e8"')], 'right', 'less damping'),
+                          ('multiplier="-0.5"', 'multiplier="9e8"')], 'right', 'reduce damping'),
     'a driver that cannot be': ([('name="left" type="prismatic"', 'name="left" type="floating"')],
                                 'left', 'use revolute'),
 }

@@ -77,7 +77,7 @@ def test_initial_positions():
 
 
 @pytest.mark.parametrize(('given', 'said'), [
-    ([0.0], 'give one for each of joint1, joint2'), ([float('nan'), 0.5], 'joint1 is nan'),
+    ([0.0], 'pass one for each of joint1, joint2'), ([float('nan'), 0.5], 'joint1 is nan'),
     ([0.0, 0.0], r'joint2 is 0: choose one in its limits \[0.2')])
 def test_an_initial_position_that_does_not_fit_is_refused(given, said):
     with pytest.raises(ParameterError, match=said):

@@ -218,7 +218,7 @@ def test_gravity_of_a_root_that_turns():
     text = torso('floating').replace('<axis xyz="0 0 1"/>', '')
     with pytest.raises(UrdfError, match="'torso'.*root='base' and gravity="):
         load_urdf(text)
-    with pytest.raises(UrdfError, match=r"'torso'.*give gravity in.*gravity=\(x, y, z\)"):
+    with pytest.raises(UrdfError, match=r"'torso'.*set gravity in.*gravity=\(x, y, z\)"):
         load_urdf(text, root='base')
     assert load_urdf(text, root='base', gravity=(0, 0, -9.81)).nv == 2
 

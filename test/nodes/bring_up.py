@@ -26,7 +26,8 @@ CONTROLLER = ['--ros-args', *parameters(
 # stands still exceeds timeouts of wall time
 LOCKSTEP = parameters(lockstep=True, lockstep_settle=0.5, lockstep_timeout=60.0,
                       publish_clock=True, command_timeout=60.0, rate=250.0, real_time_factor=1.0)
-IN_STEP = parameters(use_sim_time=True, trigger='state', rate=250.0, state_timeout=1.0)
+IN_STEP = parameters(use_sim_time=True, trigger='state', rate=250.0, state_timeout=1.0,
+                     motor_test_effort=0.0)
 
 
 def bring_up(remote):

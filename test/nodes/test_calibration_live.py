@@ -14,7 +14,7 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.drive import set_
+from robodyn_ros.cli.controller import set_
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
@@ -52,7 +52,7 @@ def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(pair, start, rem
     _, arm = pair({'push_duration': 60.0}, {**CONTROLLER, 'external_wrench_frame': 'tool0'})
     arm.wait_for_line('RUNNING')
     file = tmp_path / 'collisions.yaml'
-    done = start([*COMMAND, 'calibrate-collision'], '--duration', '2', '--set', '--sim-time',
+    done = start([*COMMAND, 'calibrate', 'collision'], '--duration', '2', '--set', '--sim-time',
                  '--output', file)
     assert done.wait() == 0, done.text
     assert 'Collision thresholds' in done.text and 'hardly moved: joint1, joint2' in done.text
@@ -72,7 +72,7 @@ def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(pair, start, rem
     arm.wait_for_line('FAULT COLLISION: external effort exceeds the collision threshold')
     last = confidence[-1].wrench
     assert 1.0 < last.force.x + last.force.y < 2.001 and last.force.z < 0.01
-    again = start([*COMMAND, 'calibrate-collision'], '--duration', '1', '--output', file)
+    again = start([*COMMAND, 'calibrate', 'collision'], '--duration', '1', '--output', file)
     assert again.wait() != 0 and 'exists' in again.text
 
 
@@ -112,7 +112,7 @@ def test_a_payload_is_found_and_set(carrying, start, remote, capsys):
     Takes 20 s: the motion itself takes 10 s.
     """
     model, controller = carrying()
-    finding = start([*COMMAND, 'find-payload'], '--frame', FRAME, '--set', '--sim-time',
+    finding = start([*COMMAND, 'calibrate', 'payload'], '--frame', FRAME, '--set', '--sim-time',
                     '--duration', 5)
     assert finding.wait() == 0, finding.text
     words = re.search(r'accepted: (\S+) kg at \[(.*?)\]', ' '.join(finding.text.split()))
@@ -188,7 +188,7 @@ def test_an_arm_is_calibrated(start, remote, tmp_path):
           'initial_position:=[0.3, 0.5]', *SIMULATED).wait_for_line('simulator ready')
     start(node('controller'), '--ros-args', '--params-file', 'config/two_link.yaml', '-p',
           'urdf:=two_link', *HOLDING).wait_for_line('RUNNING')
-    done = start([*COMMAND, 'calibrate-float'], '--sim-time', '--duration', '10', '--output',
+    done = start([*COMMAND, 'calibrate', 'float'], '--sim-time', '--duration', '10', '--output',
                  str(tmp_path / 'found'))
     assert done.wait() == 0, done.text
     found = load_urdf(tmp_path / 'found' / 'corrected.urdf')

@@ -184,7 +184,7 @@ def test_a_signal_ends_all(start, remote, tmp_path):
 
 @pytest.mark.parametrize(('words', 'code', 'why'), [
     (['left', '/left'], 2, 'error: a namespace is given twice: left /left'),
-    (['left', 'no good'], 1, 'error: namespace no good is refused: give names of letters'),
+    (['left', 'no good'], 1, 'error: namespace no good is refused: use names of letters'),
     (['left', 'right', '--ros-args', '-r', '__ns:=/both'], 1,
      'error: the controller of /left is in /both: leave out the remapping of __ns'),
     ([], 2, 'the following arguments are required: NAMESPACE'),

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from robodyn_ros.cli.drive import get, goto, reset, set_, status, stop
+from robodyn_ros.cli.controller import get, goto, reset, set_, status, stop
 from robodyn_ros.errors import (
     ArgumentError,
     ParameterError,
@@ -22,7 +22,7 @@ COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 @pytest.fixture
 def arm(pair):
     """Return the controller of an arm that nobody has armed."""
-    _, controller = pair({}, {'mode': 'joint_impedance', 'poses': ['low=-0.4,0.2', 'far=9.0,0.0'],
+    _, controller = pair({}, {'mode': 'joint_impedance', 'poses': ['low=-0.4,0.2'],
                               'urdf': 'two_link'})
     return controller
 
@@ -80,7 +80,11 @@ def test_parameters_are_shown_and_set_and_refused(arm, capsys):
     assert 'accepted: stiffness = 300, 90' in capsys.readouterr().out
     assert shown(capsys, 'stiffness', 'mode') == {'stiffness': [300.0, 90.0],
                                                   'mode': 'joint_impedance'}
-    with pytest.raises(ParameterError, match='give at most'):
+    with pytest.raises(ParameterError, match='pose far of joint joint1 is 9'):
+        set_(['poses=["far=9.0,0.0"]'])
+    set_(['poses=["near=0.2,0.0"]'])
+    assert shown(capsys, 'poses') == {'poses': ['near=0.2,0.0']}
+    with pytest.raises(ParameterError, match='use at most'):
         set_(['damping=1e4', 'stiffness=1'])
     assert shown(capsys, 'stiffness') == {'stiffness': [300.0, 90.0]}
     get()
@@ -88,6 +92,7 @@ def test_parameters_are_shown_and_set_and_refused(arm, capsys):
     assert 'poses' in text and 'N·m/rad' in text and 'lock_memory' not in text
     for words, error, said in ((['stifness=1'], UnknownNameError, "did you mean 'stiffness'"),
                                (['stiffness'], ArgumentError, 'write stiffness=VALUE'),
+                               (['poses=[near=0,1]'], ParameterError, 'a list of texts'),
                                (['rate=500'], ParameterError, 'rate')):
         with pytest.raises(error, match=said):
             set_(words)
@@ -99,7 +104,7 @@ def test_a_pose_that_is_not_one_is_refused(arm):
     for pose, error, said in (('1', ArgumentError, 'joint1, joint2'),
                               ('lwo', UnknownNameError, "did you mean 'low'"),
                               ('0.1,x', ArgumentError, 'numbers with commas'),
-                              ('far', TrajectoryError, 'joint1')):
+                              ('9.0,0.0', TrajectoryError, 'joint1')):
         with pytest.raises(error, match=said):
             goto(pose, sim_time=True)
 

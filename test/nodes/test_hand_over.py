@@ -3,13 +3,16 @@
 """Hand-over between controllers of ros2_control, with a stand-in that has their semantics."""
 
 import signal
+from types import SimpleNamespace
 
+from control.rig import Rig, TWO_LINK
 from nodes.bring_up import IN_STEP, LOCKSTEP, parameters
 from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
 from processes import node, until
 import pytest
 from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.controller import forward_controller
 from robodyn_ros.nodes.controller.parameters import TABLE
@@ -133,12 +136,45 @@ DEFAULTS = {p.name: p.default for p in TABLE} | {'robot_compensates_gravity': Fa
 @pytest.mark.parametrize('given, commands, said', [
     ({'replaced_controllers': [HOLDER]}, COMMANDS, 'without controller_manager'),
     ({'controller_manager': MANAGER}, '/commands', 'no topic of a forward controller'),
-    ({'controller_manager': MANAGER, 'motor_test_effort': 0.1}, COMMANDS,
-     'do not reach the drives'),
 ])
 def test_a_switch_that_cannot_be_is_refused(given, commands, said):
     with pytest.raises(ParameterError, match=said):
         forward_controller.check_switch(DEFAULTS | given, commands)
+
+
+@pytest.mark.parametrize(('fault', 'refusal'), [
+    (False, ''), (True, 'forward_effort_controller is not activated: the arm is FAULT')])
+def test_motors_are_tested_after_the_switch(fault, refusal):
+    """Once g(q) is commanded, the test waits for the drives; they get it before the law."""
+    rig, asked = Rig(TWO_LINK, POSE, motor_test_effort=0.1, mode='gravity_compensation'), []
+
+    class Switch(forward_controller.ControllerSwitch):
+        def __init__(self):
+            self._forwarder, self._replaced, self._watched = FORWARDER, [HOLDER], False
+            self._log = SimpleNamespace(info=asked.append)
+
+        def _controllers(self, over=None):
+            if fault:
+                rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+                rig.tick()
+            return {HOLDER: SimpleNamespace(state='active')}
+
+        def _request(self, activate, deactivate):
+            asked.append((activate, deactivate))
+            return ''
+    switch = Switch()
+    switch.begin(rig.controller)
+    rig.controller.arm()
+    for _ in range(3000):
+        rig.tick()
+        rig.q, rig.qd = POSE.copy(), np.zeros(2)        # as the other controller holds it
+    assert rig.phase == 'RISING' and rig.controller.memory['test_effort'][0] == 0.0
+    assert rig.tau == pytest.approx(rig.dynamics.gravity(POSE), abs=1e-6)
+    assert switch.take_over(rig.controller, 1.0, lambda: False) == switch.trouble == refusal
+    assert asked == ([] if fault else [([FORWARDER], [HOLDER]), f'{FORWARDER} is active'])
+    rig.run(2.0)
+    assert rig.phase == ('FAULT' if fault else 'RUNNING'), rig.controller.reason
+    assert rig.controller._v.motor_test.passed.all() != fault
 
 
 @pytest.mark.parametrize('held', [{'stop_with': 'gravity'}, {'robot_compensates_gravity': True}])

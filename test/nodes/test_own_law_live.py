@@ -57,6 +57,9 @@ def test_refused_when_configured(start, remote):
         assert remote.set('controller', mode=f'own_laws:{law}') == '', law
         assert not remote.change('configure') and remote.state() == 'unconfigured', law
         remote.until_line(controller, why)
+    assert remote.set('controller', mode='gravity_compensation', poses=['low=1.0']) == ''
+    assert not remote.change('configure')
+    remote.until_line(controller, 'pose low has 1 elements')
     assert controller.interrupt() == 0
 
 

@@ -10,10 +10,12 @@ import pytest
 from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.parameter import Parameter as RosParameter
+from robodyn_ros import load_urdf
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import parameter_docs
 from robodyn_ros.nodes.controller import parameters as controller_parameters
 from robodyn_ros.nodes.controller.parameters import LiveSettings
+from robodyn_ros.nodes.controller.robot import named_poses
 from robodyn_ros.nodes.middleware.parameters import Parameter, Parameters
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 
@@ -117,6 +119,18 @@ def test_the_page_of_parameters():
     assert sorted(named) == sorted(p.name for p in controller_parameters.TABLE)
     assert tuple(named[:len(parameter_docs.ESSENTIAL)]) == parameter_docs.ESSENTIAL
     assert all(f'`{p.name}`' in simulator for p in simulator_parameters.TABLE)
+
+
+@pytest.mark.parametrize(('texts', 'named'), [
+    (['low=0.1'], 'pose low has 1 elements: pass one for each of joint1, joint2'),
+    (['low=0.1,9'], 'pose low of joint joint2 is 9: choose one in its limits'),
+    (['low=0,nan'], 'pose low of joint joint2 is nan'), (['low=0,x'], "pose 'low=0,x'"),
+    (['low'], "pose 'low'"), (['0=0,0'], "pose '0=0,0'"), (['a=0,0', 'a=0,1'], "pose 'a=0,1'")])
+def test_a_named_pose_that_is_none_is_refused(texts, named):
+    model = load_urdf('two_link')
+    with pytest.raises(ParameterError, match=re.escape(named)):
+        named_poses(texts, model)
+    assert named_poses(['low=-0.4,0.2'], model)['low'].tolist() == [-0.4, 0.2]
 
 
 def test_gains_with_a_bad_value_refuse_their_law(node):

@@ -26,7 +26,7 @@ def test_a_description_is_text_in_any_encoding(tmp_path):
     assert robot.model(PARAMETERS, ARM).joint_names == ('shoulder', 'slide')
     os.mkfifo(pipe := tmp_path / 'pipe')        # who opens it hangs
     for description in (path, pipe):
-        with pytest.raises(UrdfError, match='robot description is no XML'):
+        with pytest.raises(UrdfError, match='robot description is not XML'):
             robot.model(PARAMETERS, str(description))
     (path := tmp_path / 'arm.urdf').write_bytes(
         b'\n<?xml version="1.0" encoding="gb2312"?>\n' + ARM.replace('upper"/>', '臂"/>').replace(

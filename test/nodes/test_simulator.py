@@ -281,7 +281,7 @@ def test_a_push_moves_the_arm_and_an_unknown_link_is_refused(simulator, bus):
 @pytest.mark.parametrize('parameters, complaint', [
     ([], 'there is no robot'),
     (['urdf:=two_link', 'rate:=1000'], 'parameter rate is refused.*as 1.0'),
-    (['urdf:=two_link', 'initial_position:=[0.0]'], 'give one for each of joint1, joint2'),
+    (['urdf:=two_link', 'initial_position:=[0.0]'], 'pass one for each of joint1, joint2'),
 ])
 def test_what_cannot_be_simulated_is_said_in_one_line(start, parameters, complaint):
     process = start(node('simulator'), '--ros-args', *[a for p in parameters for a in ('-p', p)])

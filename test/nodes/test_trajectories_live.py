@@ -31,7 +31,7 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     bring_up(remote)
     publisher = remote.trajectories()
     publisher.publish(trajectory_bytes(NAMES, np.arange(1e6), np.zeros((10**6, 2))))
-    remote.until_line(controller, 'trajectory refused: 1000000 waypoints: give at most 20000')
+    remote.until_line(controller, 'trajectory refused: 1000000 waypoints: use at most 20000')
     rows = np.zeros((3, MAX_WAYPOINTS, 2))
     rows[0] = POSE
     publisher.publish(trajectory_bytes(NAMES, np.arange(1.0, MAX_WAYPOINTS + 1), *rows))

@@ -169,6 +169,7 @@ def test_without_control_msgs(node, monkeypatch, capfd):
     assert (len(list(node.waitables)), len(list(node.services))) == before
     said = capfd.readouterr().err
     assert said.count('\n') == 1 and '[INFO]' in said and 'control_msgs is not installed' in said
+    assert 'ros-<distro>-control-msgs' in said
 
 
 def test_two_publishers_refuse_goals(planner, remote):

@@ -240,9 +240,9 @@ REFUSED = [
     (stamped(Time(sec=2**31 - 1)), 'would start in .* s: stamp it at most 600 s ahead'),
     (serialize_message(goal())[:60], 'the message ends'),
     (trajectory_bytes(NAMES, np.arange(20_001), np.zeros((20_001, 2))),
-     '20001 waypoints: give at most 20000'),
+     '20001 waypoints: use at most 20000'),
     (serialize_message(goal()) + bytes(MAX_MESSAGE_BYTES),
-     'a message of .* bytes: give at most 167'),
+     'a message of .* bytes: use at most 167'),
 ]
 
 

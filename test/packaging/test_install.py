@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+import re
 import site
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tempfile
 from xml.etree import ElementTree
 
 import pytest
+from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
@@ -147,3 +149,25 @@ def test_nodes_run_together_and_end_cleanly(install, start, tmp_path):
     controller.wait_for_line('RUNNING')
     assert controller.interrupt() == 0
     assert simulator.interrupt() == 0
+
+
+@pytest.mark.skipif(seeds(0, 1) == 0, reason='installs all dependencies: only ROBODYN_THOROUGH=1')
+def test_the_blocks_of_the_readme_run_from_the_wheel(copy, clean, start, tmp_path):
+    """In an empty environment, outside of the repository, as they stand; not those of make."""
+    source = copy()
+    run(sys.executable, '-m', 'pip', 'wheel', '--no-deps', '-w', tmp_path, source, cwd=source,
+        env=clean)
+    (wheel,) = tmp_path.glob('*.whl')
+    blocks = re.findall(r'```(bash|python)\n(.*?)```', (source / 'README.md').read_text(),
+                        re.DOTALL)
+    (install, view), code = (
+        '\n'.join(text for of, text in blocks if of == kind and 'make ' not in text).strip()
+        .split('\n') for kind in ('bash', 'python'))
+    assert "'.[sim,view]'" in install and view.startswith('robodyn view panda ')
+    clean = {name: value for name, value in clean.items() if not name.startswith('PYTHON')}
+    run('bash', '-ec', install.replace("'.[", f"'{wheel}["), cwd=tmp_path, env=clean)
+    venv = tmp_path / 'venv' / 'bin'
+    run(venv / 'python', '-c', '\n'.join(code), cwd=tmp_path, env=clean)
+    shown = start(venv / view.split()[0], *view.split()[1:3], cwd=tmp_path, env=clean)
+    shown.wait_for_line('Ctrl-C ends it')
+    assert shown.interrupt() == 130

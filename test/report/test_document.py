@@ -50,7 +50,7 @@ def test_a_report_holds_everything_and_hostile_names_are_text():
     report.rich('', table)
     report.plot('error @@PLOTLY@@', t, {'</script><script>': np.where(t < 0.5, t, np.nan)}, 's',
                 'rad', dashed={'</script><script>': t})
-    report.histogram('late', np.append(t, np.inf), 'µs')
+    report.histogram('late', {'late': np.append(t, np.inf)}, 'µs')
     report.page('scene', '<script>"inner"</script>')
     text = report.html()
     seen = Outline(text)
@@ -81,7 +81,7 @@ def test_curves_of_a_report():
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / 'file').write_text('')
-    with pytest.raises(ArgumentError, match='give --report a path of a file'):
+    with pytest.raises(ArgumentError, match='choose a file for --report'):
         Report('x').write(tmp_path / 'file' / 'report.html')
 
 

@@ -30,6 +30,7 @@ from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Sugge
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
 from typer.testing import CliRunner
+from viewer.browser import check_report, needs_browser
 
 pytestmark = pytest.mark.slow
 SHORT = 1.0             # s of a world
@@ -353,6 +354,29 @@ def test_estimates_are_those_of_clopper_and_pearson():
     assert [one.index for one in criteria.worst(outcomes, 2)] == [3, 4]
 
 
+@needs_browser
+def test_the_report_fits_a_telephone_and_two_sheets(tmp_path):
+    """Of many worlds, in which everything is broken in turn."""
+    random, case = np.random.default_rng(0), planted.sound()
+    outcomes = [Outcome(k, {
+        'injection': 'states stop' if k % 4 == 0 else '', 'mode': 'computed_torque',
+        'motion': 'tour', 'values': {q.name: float(random.uniform()) for q in QUANTITIES}},
+        figures={name: float(random.uniform(0.5, 1.1)) for name in criteria.FIGURES})
+        for k in range(200)]
+    for k in range(12):
+        outcomes[4 * k] = replace(outcomes[4 * k], violations={
+            'velocity': 'joint2 1.33 of the limit at 180 ms, RUNNING'})
+    verdict = criteria.verdict(outcomes)
+    assert verdict.startswith(
+        'not safe to power: a joint exceeds its velocity limit in 12 of 200 worlds: joint2 1.33 '
+        'of the limit at 180 ms, RUNNING (world ') and verdict.endswith(', injected: states stop)')
+    found = criteria.influences(outcomes)
+    criteria.report_of(case, verdict, outcomes, criteria.tables(case, outcomes, found, []),
+                       criteria.worst(outcomes), found, 'robodyn verify two_link').write(
+        tmp_path / 'risks.html')
+    check_report(tmp_path / 'risks.html', 2)
+
+
 def test_what_drives_a_figure_is_found():
     """Also where both ends of a range do."""
     random = np.random.default_rng(0)
@@ -414,19 +438,19 @@ def test_a_worlds_file_is_read_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize(('text', 'message'), [
     ('a: [', 'cannot be read'),
-    ('[]', 'the file is no mapping'),
+    ('[]', 'the file is not a mapping'),
     ('', 'the file is empty'),
     ('distribution: {}', "unknown entry 'distribution': did you mean distributions"),
     ('distributions: {delai: 0.1}', "unknown entry 'delai': did you mean delay"),
     ('distributions: {delay: [0.2, 0.1]}', 'lower end first'),
-    ('distributions: {delay: [0.1]}', 'give 2 numbers'),
+    ('distributions: {delay: [0.1]}', 'use 2 numbers'),
     ('distributions: {delay: [0.0, 3.0]}', r'in \[0, 0\.2\]'),
     ('distributions: {delay: true}', 'finite number'),
     ('distributions: {delay: [.nan, 1.0]}', 'finite number'),
-    ('truth: {motor_gain: [1.0]}', 'give 2 numbers'),
+    ('truth: {motor_gain: [1.0]}', 'use 2 numbers'),
     ('truth: {motor_gain: [1.0, 0.0]}', 'motor_gain 0'),
     ('truth: {gravity: [0.0, 0.0, -1e9]}', r'in \[-100, 100\]'),
-    ('distributions: []', 'distributions is no mapping'),
+    ('distributions: []', 'distributions is not a mapping'),
     ('truth: {compensates_gravity: 1}', 'True or False'),
     ('truth: {effort_limit: [-1.0, 2.0]}', r'in \[1e-06, '),
     ('truth: {armature: [-1.0, 2.0]}', r'in \[0, '),
@@ -497,7 +521,7 @@ def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypat
                                    'locked_positions: [0.0]}}')
     for config, truth, message in (
             ('', 'urdf: other.urdf', 'not safe to power'),
-            ('', 'urdf: wrong.urdf', 'give a URDF with the joints joint1, joint2'),
+            ('', 'urdf: wrong.urdf', 'use a URDF with the joints joint1, joint2'),
             ('', 'locked_positions: [0.1]', 'of 0 locked joints'),
             ('locked.yaml', 'locked_positions: [3.0]', 'not safe to power')):
         Path('worlds.yaml').write_text(f'{{truth: {{{truth}}}, seconds: 0.5, fault_share: 0.0}}')

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import io
 import json
 from pathlib import Path
+import re
 import shutil
 import subprocess
 import sys
@@ -129,12 +130,50 @@ class Tab:
             self.mouse('mouseMoved', *(np.array(begin) + part * (np.array(end) - begin)))
             sleep(0.05)
 
+    def resize(self, width: int, height: int) -> None:
+        """Set the size of the window [pixels]."""
+        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)
+
     def picture(self) -> np.ndarray:
         """Return the pixels (height, width, 3) that are to be seen."""
         from PIL import Image
 
         data = base64.b64decode(self.call('Page.captureScreenshot')['data'])
         return np.asarray(Image.open(io.BytesIO(data)).convert('RGB'))
+
+
+WIDTHS = 1300, 390      # pixels of a screen and of a telephone
+# Boxes of a page, and texts of its plots, that begin or end outside of the window
+CUT = """[...document.querySelectorAll('h1, p, table, summary, .plot text')].filter(one => {
+  const box = one.getBoundingClientRect();
+  return box.width && (box.left < -1 || box.right > innerWidth + 1);
+}).map(one => one.textContent)"""
+NOTHING_CUT = f'document.documentElement.scrollWidth <= innerWidth && {CUT}.length === 0'
+
+
+def check_report(path: Path, sheets: int) -> None:
+    """
+    Check that nothing of a report is cut, and that it is printed on so many sheets.
+
+    Pictures of it at :data:`WIDTHS` are written beside it.
+    """
+    from PIL import Image
+
+    with browsing() as browser, browser.tab(path.as_uri()) as tab:
+        wait_for(lambda: tab.run('document.querySelector(".main-svg") !== null'))
+        for width in WIDTHS:
+            tab.resize(width, 900)
+            try:
+                wait_for(lambda: tab.run(NOTHING_CUT), 10.0)
+            except AssertionError as error:
+                raise AssertionError(f'cut at {width} pixels: {tab.run(CUT)}') from error
+            height = tab.run('document.documentElement.scrollHeight')
+            tab.resize(width, height)
+            Image.fromarray(tab.picture()).save(path.with_name(f'{path.stem}_{width}.png'))
+        printed = tab.call('Page.printToPDF', preferCSSPageSize=True, printBackground=True)
+        found = re.findall(rb'/Type */Page\b', base64.b64decode(printed['data']))
+        assert 0 < len(found) <= sheets
 
 
 class Browser:

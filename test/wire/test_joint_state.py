@@ -232,10 +232,10 @@ def test_what_is_refused_and_told_apart():
 
 @pytest.mark.parametrize(('change', 'why'), [
     ({'points': []}, 'the trajectory has no waypoints'),
-    ({'joint_names': ['a']}, 'the positions of waypoint 0 are 2 numbers: give one for each of '
+    ({'joint_names': ['a']}, 'the positions of waypoint 0 are 2 numbers: pass one for each of '
                              'the 1 names'),
-    ({'joint_names': 100_000 * ['a']}, '100000 joint names: give at most 1000'),
-    ({'joint_names': ['a', 50_000 * 'b']}, 'a joint name of 50000 bytes: give at most 1000'),
+    ({'joint_names': 100_000 * ['a']}, '100000 joint names: use at most 1000'),
+    ({'joint_names': ['a', 50_000 * 'b']}, 'a joint name of 50000 bytes: use at most 1000'),
     ({'header': Header(frame_id=50_000 * 'b')}, 'the frame id of 50000 bytes'),
     ({'header': Header(stamp=Time(nanosec=10**9))}, 'the stamp has 1000000000 ns')])
 def test_refused_whole(change, why):

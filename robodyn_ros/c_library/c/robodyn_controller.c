@@ -76,7 +76,7 @@ struct robodyn_controller {
   int64_t *words;
   void *allocated;
   double last, behind; /* time of the last step, and periods behind */
-  double efforts[JOINTS];
+  double efforts[JOINTS], load[4]; /* mass and center of a payload beside that of the settings */
   int settings, loaded, stream, error, error_joint;
   struct pools step_pools, post_pools;
   struct change *changes;
@@ -174,68 +174,75 @@ static void note_change(robodyn_controller *c)
   memcpy(change->bodies, (void *)(uintptr_t)bodies[ADDRESS], BODIES_BYTES);
 }
 
-/* Copies what settings consist of into the structure that the cycle reads. */
-static void copy_settings(robodyn_controller *c, const int64_t *from)
+/* Copies what settings consist of into a structure that the cycle may read. */
+static void copy_settings(int64_t *to, const int64_t *from)
 {
-  int64_t *const to = c->words + CYCLE;
   memcpy(to, from, CYCLE_POINTS * sizeof *to); /* what follows does not depend on settings, */
   memcpy(to + CYCLE_TASK, from + CYCLE_TASK, (CYCLE_POSES - CYCLE_TASK) * sizeof *to); /* except */
   memcpy(to + CYCLE_BOUNDS, from + CYCLE_BOUNDS,
          (CYCLE_CONTROLLER - CYCLE_BOUNDS) * sizeof *to); /* these */
 }
 
-static int use_settings(robodyn_controller *c, int settings, double now)
-{
-  int64_t *const words = c->words, *const request = words + STEP;
-  const int changed = differences[c->settings][settings] | (c->loaded ? OTHER_PAYLOAD : 0);
-  if (changed & OTHER_PAYLOAD) {
-    const int error = (int)robodyn_check_payload(words + structures[settings], request, now);
-    if (error != ROBODYN_OK) {
-      c->result_joint = (int)words[STEP_RESULT];
-      return error;
-    }
-  }
-  const int64_t *const old = record(c);
-  int64_t *const new = words + settings_places[settings];
-  const int64_t law = old[LAW] + !!(changed & OTHER_LAW);
-  const int64_t basis = old[BASIS] + !!(changed & OTHER_BASIS);
-  const int64_t payload = old[PAYLOAD_NUMBER] + !!(changed & OTHER_PAYLOAD);
-  new[LAW] = law;
-  new[BASIS] = basis;
-  new[PAYLOAD_NUMBER] = payload;
-  new[VERSION] = ++c->version;
-  copy_settings(c, words + structures[settings]);
-  c->settings = settings;
-  c->loaded = 0;
-  words[STEP_SETTINGS] = words[POST_SETTINGS] = settings;
-  note_change(c);
-  return ROBODYN_OK;
-}
-
-/* A payload beside that of the settings; robots with one have no dynamics compiled for them. */
-static int use_payload(robodyn_controller *c, double now)
+/*
+ * Puts settings and a payload beside theirs in force, or returns an error.
+ *
+ * load: mass and center; NULL for none. Robots with one have no dynamics compiled for them.
+ * check: whether the gravity of both is compared with the efforts.
+ * A new version of the settings refers to their law, basis and payload by the differences.
+ */
+static int use(robodyn_controller *c, int settings, const double *load, int check, int differences,
+               double now)
 {
   int64_t *const words = c->words, *const request = words + STEP, *const trial = words + TRIAL;
-  memcpy(words + STEP_PAYLOAD, words + POST_PAYLOAD, 4 * sizeof *words);
-  int error = (int)robodyn_load_payload(words + structures[c->settings], request, now);
-  if (error == ROBODYN_OK) {
-    memcpy(trial, words + CYCLE, CYCLE_WORDS * sizeof *trial);
+  int error = ROBODYN_OK;
+  memcpy(trial, words + CYCLE, CYCLE_WORDS * sizeof *trial);
+  copy_settings(trial, words + structures[settings]);
+  words[STEP_SETTINGS] = settings;
+  if (load) {
+    memcpy(words + STEP_PAYLOAD, load, sizeof c->load);
+    error = (int)robodyn_load_payload(words + structures[settings], request, now);
     trial[CYCLE_BODIES + ADDRESS] = request[REQUEST_BODIES + ADDRESS];
     trial[CYCLE_ADDRESSES + ADDRESS] = trial[CYCLE_NO_ADDRESSES + ADDRESS];
+  }
+  if (error == ROBODYN_OK && check) {
     error = (int)robodyn_check_payload(trial, request, now);
     c->result_joint = (int)words[STEP_RESULT];
   }
   if (error != ROBODYN_OK) {
+    words[STEP_SETTINGS] = c->settings;
     return error;
   }
-  request[REQUEST_BODIES + ADDRESS] = c->spare_bodies; /* the next one is written elsewhere */
-  c->spare_bodies = trial[CYCLE_BODIES + ADDRESS];
+  if (load) { /* the next one is written elsewhere */
+    request[REQUEST_BODIES + ADDRESS] = c->spare_bodies;
+    c->spare_bodies = trial[CYCLE_BODIES + ADDRESS];
+    memmove(c->load, load, sizeof c->load);
+    c->loaded = 1;
+  }
+  const int64_t *const old = record(c);
+  int64_t *const new = words + settings_places[settings];
+  const int64_t law = old[LAW] + !!(differences & OTHER_LAW);
+  const int64_t basis = old[BASIS] + !!(differences & OTHER_BASIS);
+  const int64_t payload = old[PAYLOAD_NUMBER] + !!(differences & OTHER_PAYLOAD);
+  new[LAW] = law;
+  new[BASIS] = basis;
+  new[PAYLOAD_NUMBER] = payload;
+  new[VERSION] = ++c->version;
   memcpy(words + CYCLE, trial, CYCLE_WORDS * sizeof *trial);
-  c->loaded = 1;
-  record(c)[PAYLOAD_NUMBER]++;
-  record(c)[VERSION] = ++c->version;
+  c->settings = settings;
+  words[POST_SETTINGS] = settings;
   note_change(c);
   return ROBODYN_OK;
+}
+
+static int use_settings(robodyn_controller *c, int settings, double now)
+{
+  const int changed = differences[c->settings][settings];
+  return use(c, settings, c->loaded ? c->load : NULL, changed & OTHER_PAYLOAD, changed, now);
+}
+
+static int use_payload(robodyn_controller *c, double now)
+{
+  return use(c, c->settings, numbers(c, POST_PAYLOAD), 1, OTHER_PAYLOAD, now);
 }
 
 /* --- Creation ---------------------------------------------------------------------------- */
@@ -717,6 +724,8 @@ static void write_recording(const robodyn_controller *c, FILE *file)
 {
   const int64_t *const cycle = c->words + CYCLE, n = c->recorded, last = done(c);
   const int64_t first = last + SPARE > n ? last + SPARE - n : 0;
+  const int waits = atomic_load(&c->posted) != NOTHING; /* a step may plan it meanwhile, */
+  const int next[] = {c->post_pools.of[0].next, c->post_pools.of[1].next}; /* and write it here */
   const int64_t head[] = {(int64_t)sizeof about, last - first, CHANGES,
                           (int64_t)sizeof(struct change),
                           2 * (c->step_pools.of[0].count + POSTED_REFERENCES)};
@@ -735,7 +744,9 @@ static void write_recording(const robodyn_controller *c, FILE *file)
     const size_t size = reference_size(pool->pose, pool->segments);
     for (int i = 0; i < pool->count; i++) {
       const struct reference *const r = pool->references + i;
-      const int64_t what[] = {pool->pose, r->segments, pool->segments, (int64_t)size};
+      const int overwritten = waits && k >= 2 && i == next[k - 2];
+      const int64_t what[] = {pool->pose, overwritten ? 0 : r->segments, pool->segments,
+                              (int64_t)size};
       fwrite(what, sizeof what, 1, file);
       fwrite(r->memory, sizeof *r->memory, size, file);
     }
@@ -748,9 +759,6 @@ ROBODYN_API int robodyn_controller_write_recording(const robodyn_controller *c, 
 {
   if (!c->recorded) {
     return ROBODYN_NOT_RECORDED;
-  }
-  if (atomic_load(&c->posted) != NOTHING) {
-    return ROBODYN_BUSY;
   }
   FILE *const file = fopen(path, "wb");
   if (!file) {
@@ -854,6 +862,24 @@ ROBODYN_API int robodyn_controller_limits(int settings, int joint, robodyn_joint
     return 0;
   }
   *limits = joint_limits[settings][joint];
+  return 1;
+}
+
+ROBODYN_API int robodyn_controller_parameters(int settings, robodyn_parameters *parameters)
+{
+  if (!exported(settings)) {
+    return 0;
+  }
+  *parameters = settings_parameters[settings];
+  return 1;
+}
+
+ROBODYN_API int robodyn_controller_body(int index, robodyn_body *body)
+{
+  if (index < 0 || index >= BODIES) {
+    return 0;
+  }
+  *body = bodies_of_robot[index];
   return 1;
 }
 

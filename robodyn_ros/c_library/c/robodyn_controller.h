@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a declaration below does. */
-#define ROBODYN_CONTROLLER_VERSION 2
+#define ROBODYN_CONTROLLER_VERSION 3
 
 #ifndef ROBODYN_API
 #define ROBODYN_API
@@ -55,6 +55,25 @@ typedef struct {
   double effort;       /* N·m | N, of the commands */
   int continuous;      /* 1: positions that differ by full turns are the same */
 } robodyn_joint_limits;
+
+/* What a joint of the robot moves, and its limits; infinite where there is none. */
+typedef struct {
+  const char *joint; /* one of robodyn_controller_joint, or a joint that mimics one */
+  const char *type;  /* "revolute", "continuous" or "prismatic" */
+  double mass;       /* kg, of all links up to the next joints */
+  double position_lower, position_upper; /* rad | m */
+  double velocity;                       /* rad/s | m/s */
+  double effort;                         /* N·m | N */
+} robodyn_body;
+
+/* Parameters of some settings that concern who else has to hold the arm. */
+typedef struct {
+  double arming_time;   /* s, of the good samples before the arm is driven */
+  double state_timeout; /* s, age at which a sample is stale */
+  int robot_compensates_gravity;
+  int stop_with_gravity; /* 1: the last message of a stop is g(q), 0: zero */
+  int lower_to_rest;     /* 1: a stop lowers the arm until it lies */
+} robodyn_parameters;
 
 enum robodyn_phase {
   ROBODYN_INACTIVE,
@@ -125,6 +144,12 @@ ROBODYN_API int robodyn_controller_settings_reference(int settings); /* enum rob
 
 /* Writes the limits of a joint with some settings; returns 0 if there are none of these indices. */
 ROBODYN_API int robodyn_controller_limits(int settings, int joint, robodyn_joint_limits *limits);
+
+/* Writes parameters of some settings; returns 0 if there are none of this index. */
+ROBODYN_API int robodyn_controller_parameters(int settings, robodyn_parameters *parameters);
+
+/* Writes a body of the robot as its URDF has it; returns 0 if there is none of this index. */
+ROBODYN_API int robodyn_controller_body(int index, robodyn_body *body);
 
 /* Greatest mass of a payload [kg], and how far its center may be from the frame [m]; 0: none. */
 ROBODYN_API double robodyn_controller_payload_mass(void);
@@ -298,7 +323,7 @@ ROBODYN_API int robodyn_controller_post_settings(robodyn_controller *controller,
 
 /*
  * Changes the payload of the settings in force: a point mass on `payload_frame`, in addition to
- * that of the settings, until other settings come into force.
+ * that of the settings. It stays when other settings come into force.
  *
  * mass: [kg], at most robodyn_controller_payload_mass().
  * center: of mass, in the axes of the frame [m], at most robodyn_controller_payload_distance()
@@ -311,7 +336,8 @@ ROBODYN_API int robodyn_controller_post_payload(robodyn_controller *controller, 
 
 /*
  * Writes the recorded steps into a file, which `robodyn replay` reads. Steps may go on meanwhile:
- * those that are overwritten while the file is written are left out. It calls functions of stdio.
+ * those that are overwritten while the file is written are left out, and so may be a request that
+ * waits. It calls functions of stdio.
  */
 ROBODYN_API int robodyn_controller_write_recording(const robodyn_controller *controller,
                                                    const char *path);

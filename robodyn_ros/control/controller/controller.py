@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controller of one robot without ROS: from joint states and time to efforts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from operator import is_
 from typing import Any
@@ -63,11 +65,11 @@ class Controller:
 
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
                  specialize: bool = True, recorded: int = 0,
-                 checked: Callable[[], None] = lambda: None, like: 'Controller | None' = None):
+                 checked: Callable[[], None] = lambda: None, like: Controller | None = None):
         model.require_inertia('a controller')
         if like is not None and (like.model is not model or like.settings is not settings):
             raise ArgumentError('like has another model or other settings', name='like',
-                                remedy='give a controller made with the same objects')
+                                remedy='pass a controller made with the same objects')
         begin_compilation()
         self.model: RobotModel = model
         #: (nv,) ``STATE``: the newest joint states.

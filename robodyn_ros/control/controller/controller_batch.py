@@ -48,7 +48,7 @@ class ControllerBatch:
                  specialize: bool = True):
         if not isinstance(count, (int, np.integer)) or count < 1:
             raise ArgumentError(f'count is {count!r}', name='count', value=count,
-                                remedy='give the number of arms, a whole number of at least 1')
+                                remedy='pass the number of arms, a whole number of at least 1')
         count = int(count)
         #: (N, nv) :data:`~robodyn_ros.state.STATE`: the newest joint states, to be written.
         self.state = no_state(count * model.nv).reshape(count, model.nv)

@@ -150,7 +150,7 @@ class TrajectoryReference:
         if now > start + MAX_LATENESS:
             raise TrajectoryLateError(f'it was planned {now - start:.3f} s after its start',
                                       name='start',
-                                      remedy='give it a start further in the future')
+                                      remedy='let it start further in the future')
         if self._superseded(planned):
             raise TrajectoryError('the reference has changed while it was planned',
                                   name='reference', remedy='send it again')
@@ -273,7 +273,7 @@ class PoseReference:
             now = c.reference_time
             if now > start + MAX_LATENESS:
                 raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
-                                      name='start', remedy='give it a start further in the future')
+                                      name='start', remedy='let it start further in the future')
             if (self.points is old and bool(m['pose_following'][0]) == following
                     and m['law'][0] == law and not c.basis_changes):
                 new = splice_poses(old, new, now) if following else new

@@ -263,7 +263,7 @@ def joint_map(model: RobotModel, settings: Settings) -> JointMap:
     if len(names) != n or len({*coupled}) < len(coupled) or not coupled:
         raise ParameterError(f'coupling_joints = {settings.coupling_joints!r} is refused',
                              name='coupling_joints', value=settings.coupling_joints,
-                             remedy=f'give {n} different names, separated by commas: for each of '
+                             remedy=f'use {n} different names, separated by commas: for each of '
                              f'{", ".join(model.joint_names)} the joint of the leader that it '
                              'follows, or nothing')
     scale = (settings.per_joint(model, 'coupling_scale') if settings.coupling_scale
@@ -273,6 +273,6 @@ def joint_map(model: RobotModel, settings: Settings) -> JointMap:
     joints = np.array([i for i, name in enumerate(names) if name])
     if not (abs(scale[joints]) >= 1e-3).all():
         raise ParameterError('a joint of coupling_scale 0 follows nothing', name='coupling_scale',
-                             value=scale.tolist(), remedy='give at least 0.001, or no name in '
+                             value=scale.tolist(), remedy='use at least 0.001, or no name in '
                              'coupling_joints for this joint')
     return JointMap(joints, tuple(coupled), scale[joints], offset[joints])

@@ -275,5 +275,6 @@ def check_compiled(new: Mapping[str, Callable[[], bool]]) -> None:
                              remedy='try again in a few seconds; nothing has changed')
     if second_process.failed(OPTIONAL):
         raise ParameterError(f'the code of {what} could not be compiled in the background',
-                             name='mode', value=what, remedy='run `robodyn warmup ROBOT`, which '
-                             'compiles it or reports the error; nothing has changed')
+                             name='mode', value=what, remedy='run `robodyn check-machine '
+                             '--compile ROBOT`, which compiles it or reports the error; nothing '
+                             'has changed')

@@ -111,7 +111,7 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
                        if value != before[name]]:
             raise refused(law, f'it writes to {written[0]}',
                           'write to tau, to its memory and to local numbers alone; `e = arm.q` '
-                          'is no copy: keep e[i] - ... in a number')
+                          'is not a copy: keep e[i] - ... in a number')
         if not (good := np.isfinite(tau)).all():
             joint = model.joint_names[int(np.argmin(good))]
             raise refused(law, f'its effort of {joint} is not finite at q = '

@@ -156,7 +156,7 @@ def checked(joints: JointMap, role: str, nv: int, state: CouplingState) -> ndarr
     names, rows = list(state.joint_names), np.array(state.rows, float)
     if rows.shape != (len(QUANTITIES), len(names)) or len({*names}) < len(names):
         raise ArgumentError(f'{len(names)} joints and numbers of shape {rows.shape}', name='rows',
-                            remedy=f'give {len(QUANTITIES)} numbers a joint')
+                            remedy=f'use {len(QUANTITIES)} numbers per joint')
     wanted = [name for name in joints.names if name in names]
     if role == 'follower' and len(wanted) < len(joints.names):
         missing = next(name for name in joints.names if name not in names)
@@ -173,7 +173,7 @@ def checked(joints: JointMap, role: str, nv: int, state: CouplingState) -> ndarr
         rows[STIFFNESS:ENERGY] > 1e6).any(0) | (abs(rows) > 1e9).any(0)
     if bad.any():
         raise ArgumentError(f'numbers of {wanted[int(bad.argmax())]} are not finite, or no gains',
-                            name=wanted[int(bad.argmax())], remedy='give what the joint has')
+                            name=wanted[int(bad.argmax())], remedy='use what the joint has')
     return joints.from_leader(rows, np.array([joints.names.index(name) for name in wanted]), nv)
 
 
@@ -206,7 +206,7 @@ def check_coupling(joint_names: Sequence[str], stiffness: ndarray, damping: ndar
         raise ParameterError(
             f'with coupling_delay {delay[i]:.4g} s the stiffness {stiffness[i]:.4g} of '
             f'{joint_names[i]} needs more damping than {damping[i]:.4g}', name='coupling_delay',
-            value=float(delay[i]), remedy=f'give at most {2.0 * damping[i] / stiffness[i]:.3g} s, '
+            value=float(delay[i]), remedy=f'use at most {2.0 * damping[i] / stiffness[i]:.3g} s, '
             'or less stiffness')
 
 
@@ -257,14 +257,14 @@ def checked_policy(model: RobotModel, limits: ndarray, effort: ndarray, position
     for name, (_, shape) in given.items():
         if arrays[name].shape != shape:
             raise ArgumentError(f'{name} of the policy has shape {arrays[name].shape}', name=name,
-                                remedy=f'give {shape}')
+                                remedy=f'use {shape}')
         if not (good := np.isfinite(arrays[name]).reshape(n, -1).all(1)).all():
             joint = model.joint_names[int(np.argmin(good))]
             raise ArgumentError(f'{name} of the policy is not finite for {joint}', name=name,
-                                remedy='give finite numbers')
+                                remedy='use finite numbers')
     if not np.isfinite(time):
         raise ArgumentError('the time of the policy is not finite', name='time', value=time,
-                            remedy='give the time of the state that it was planned from')
+                            remedy='use the time of the state that it was planned from')
     most = limits['effort_limit']
     if (above := np.abs(arrays['effort']) > most).any():
         i = int(np.argmax(above))
@@ -278,7 +278,7 @@ def checked_policy(model: RobotModel, limits: ndarray, effort: ndarray, position
         i = int(np.argwhere(above)[0, 0])
         raise ArgumentError(f'a gain of the policy of {model.joint_names[i]} is above '
                             f'{MAX_POLICY_GAIN:g} effort limits per rad or m', name='gain',
-                            remedy='give lower gains')
+                            remedy='lower the gains')
     header = np.zeros(1, POLICY_HEADER)
     header[0] = time, serial
     return Policy(header, **arrays)

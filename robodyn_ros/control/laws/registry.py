@@ -200,5 +200,5 @@ def _imported(mode: str) -> Law:
         laws = [key for key, value in vars(module).items() if isinstance(value, Law)]
         raise refused('mode', mode, f'{module.__name__} has no Law of the name '
                       f'{mode.partition(":")[2]}',
-                      f'it has {", ".join(laws)}' if laws else 'define it: see robodyn new-law')
+                      f'it has {", ".join(laws)}' if laws else 'define it: see `robodyn new law`')
     return law

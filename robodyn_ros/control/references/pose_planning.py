@@ -100,14 +100,14 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
     for name, a, size in (('position', p, 3), ('orientation', o, 4)):
         if a.shape != (size,) or not np.isfinite(a).all():
             raise TrajectoryError(f'{name} of the target pose is {a.tolist()}', name=name,
-                                  remedy=f'give {size} finite numbers')
+                                  remedy=f'use {size} finite numbers')
     if not abs(np.linalg.norm(o) - 1.0) <= QUATERNION_TOLERANCE:
         raise TrajectoryError(f'the quaternion {o.tolist()} has length {np.linalg.norm(o):.6g}',
                               name='orientation', remedy='normalize it: x, y, z, w')
     if (distance := np.linalg.norm(p - center)) > longest:
         raise TrajectoryError(f'the target is {distance:.4g} m from the first joint',
                               name='position', value=float(distance),
-                              remedy=f'give one within reach, {longest:.4g} m at most')
+                              remedy=f'use one within reach, {longest:.4g} m at most')
     return p, o
 
 
@@ -123,7 +123,7 @@ def checked_wrench(wrench: ArrayLike, most: tuple[float, float]) -> ndarray:
                                     ('torque', w[3:], most[1], 'N·m')):
         if (size := float(np.linalg.norm(part))) > limit:
             raise TrajectoryError(f'the {name} of the wrench is {size:.4g} {unit}', name='wrench',
-                                  value=size, remedy=f'give at most {limit:g}, or raise '
+                                  value=size, remedy=f'use at most {limit:g}, or raise '
                                   'task_wrench_limit')
     return w
 
@@ -144,13 +144,13 @@ def checked_stiffness(stiffness: ArrayLike, most: ndarray) -> ndarray:
         i = int(wrong.argmax())
         raise TrajectoryError(f'the stiffness of {AXIS_NAMES[i]} is {diagonal[i]:.6g}',
                               name='stiffness', value=float(diagonal[i]),
-                              remedy=f'give 0 to {most[i, i]:.6g}, or raise task_stiffness')
+                              remedy=f'use 0 to {most[i, i]:.6g}, or raise task_stiffness')
     problem, remedy = refusal(given, 6)
     if problem:
         raise TrajectoryError(f'the stiffness {problem}', name='stiffness', remedy=remedy)
     if (along := negative_direction((1.0 + ELEMENT_ROUNDING) * most - K)) is not None:
         raise TrajectoryError(f'the stiffness is above task_stiffness along ({direction(along)})',
-                              name='stiffness', remedy='give less, or raise task_stiffness')
+                              name='stiffness', remedy='use less, or raise task_stiffness')
     return K
 
 
@@ -162,7 +162,7 @@ def _finite(values: ArrayLike, name: str, *shapes: tuple[int, ...]) -> ndarray:
                  else f'of {numbers.size} numbers')
         counts = ' or '.join(dict.fromkeys(str(prod(shape)) for shape in shapes))
         raise TrajectoryError(f'the {name} is {shown}', name=name,
-                              remedy=f'give {counts} finite numbers')
+                              remedy=f'use {counts} finite numbers')
     return numbers
 
 
@@ -213,10 +213,10 @@ def _planned(r: Request, start: float, serial: int) -> PosePoints:
         i = int(r.result[0])
         raise TrajectoryError(f'the velocity of {AXIS_NAMES[i]} is {r.found[0]:.6g}', name='twist',
                               value=float(r.found[0]),
-                              remedy=f'give at most {r.pose_limits[0, VELOCITY, i]:.6g}')
+                              remedy=f'use at most {r.pose_limits[0, VELOCITY, i]:.6g}')
     if wrong != OK:
         raise TrajectoryError('no motion leads to the target', name='points',
-                              remedy='give a target that is nearer, or send it a little later')
+                              remedy='use a target that is nearer, or send it a little later')
     n = int(r.result[2])
     header = r.poses.header.copy()
     header[0] = start, serial

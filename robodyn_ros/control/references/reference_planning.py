@@ -117,13 +117,13 @@ def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarra
     named = order >= 0
     if asked.positions is None and not (is_streamed(asked) and asked.velocities is not None):
         raise TrajectoryError('the trajectory has no positions', name='positions',
-                              remedy='give one a joint and waypoint')
+                              remedy='pass one per joint and waypoint')
     if not named.any():
         raise TrajectoryJointsError('no joint is named', name='joint_names',
                                     remedy='name the joints of the waypoints')
     if count > MAX_WAYPOINTS:
         raise TrajectoryError(f'{count} waypoints', name='points', value=count,
-                              remedy=f'give 1 to {MAX_WAYPOINTS}')
+                              remedy=f'use 1 to {MAX_WAYPOINTS}')
     if is_target(asked) and asked.accelerations is not None and np.any(asked.accelerations):
         raise TrajectoryError('the target has accelerations', name='accelerations',
                               remedy='leave them empty: the motion ends at rest')
@@ -137,14 +137,14 @@ def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarra
         a = np.asarray(getattr(asked, kind), float)
         if a.shape != (count, len(asked.joint_names)):
             raise TrajectoryError(
-                f'{kind} have shape {a.shape}', name=kind, remedy='give one value a joint and '
+                f'{kind} have shape {a.shape}', name=kind, remedy='pass one value per joint and '
                 f'waypoint: ({count}, {len(asked.joint_names)})')
         r.waypoints[:, k, named] = a[:, order[named]]
         if k <= ACCELERATIONS:
             r.counts[DERIVATIVES] = k
     if asked.velocities is None and asked.accelerations is not None:
         raise TrajectoryError('accelerations without velocities', name='velocities',
-                              remedy='give velocities too')
+                              remedy='add velocities')
     r.times[:], r.asked[:2] = asked.times, r.waypoints[0, :2]
     r.counts[WAYPOINTS], r.counts[MAY_END_MOVING] = count, limits.moving_end
     if is_target(asked):
@@ -170,12 +170,12 @@ def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> 
     path, unit = kind == PATH, 'm' if model.slides[i] else 'rad'
     within = (f'[{model.position_lower[i]:.6g}, {model.position_upper[i]:.6g}]'
               if wrong == OUTSIDE else f'{model.velocity_limit[i]:.6g}')
-    problem, remedy = 'no motion leads to the target', 'give a target that is nearer'
+    problem, remedy = 'no motion leads to the target', 'use a target that is nearer'
     if wrong == WRONG_TIMES:
         t, name, value = r.times, 'time_from_start', float(r.times[w])
         problem = f'waypoint {w} is at {t[w]:.12g} s' + (
             f', waypoint {w - 1} at {t[w - 1]:.12g} s' if w > 0 else '')
-        remedy = 'give finite times that increase from 0 on'
+        remedy = 'use finite times that increase from 0 on'
     elif wrong == MOVING_END:
         problem = f'{name} still moves at the end, at {value:.6g}'
         remedy = ('end with velocity 0, or set allow_nonzero_velocity_at_trajectory_end to stop '
@@ -183,9 +183,9 @@ def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> 
     elif wrong == NOT_FINITE and not isfinite(value):
         problem = (f'{KINDS[k]} of {name} at waypoint {w} is {value}' if path
                    else f'the target {("position", "velocity")[k]} of {name} is {value}')
-        remedy = 'give finite numbers'
+        remedy = 'use finite numbers'
     elif wrong == NOT_FINITE:
-        name, remedy = 'points', 'give the motion more time'
+        name, remedy = 'points', 'allow the motion more time'
         problem = ('position, velocity or acceleration between the waypoints is beyond '
                    f'{MAX_MAGNITUDE:g}')
     elif wrong == NO_LIMITS:
@@ -206,10 +206,10 @@ def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> 
         remedy = 'give the first waypoint a time after 0, or the motion more time'
     elif wrong == OUTSIDE:
         problem = f'position of {name} would be {value:.6g}, outside {within}'
-        remedy = 'give a target further inside, or with less velocity'
+        remedy = 'use a target further inside, or with less velocity'
     elif wrong == TOO_FAST and k == VELOCITIES:
         problem = f'the target velocity of {name} is {value:.6g}'
-        remedy = f'give at most {within}'
+        remedy = f'use at most {within}'
     elif wrong == TOO_FAST:
         name, remedy = 'points', 'send it again a little later'
         problem = 'the reference accelerates too much to reach the target within the limits'
@@ -295,7 +295,7 @@ def check_efforts(limits: MotionLimits, asked: Waypoints) -> None:
     efforts, shape = np.asarray(asked.efforts, float), (len(asked.times), len(asked.joint_names))
     if efforts.shape != shape:
         raise TrajectoryError(f'efforts have shape {efforts.shape}', name='efforts',
-                              remedy=f'give one value a joint and waypoint: {shape}')
+                              remedy=f'pass one value per joint and waypoint: {shape}')
     if len(asked.times) == 1 and asked.times[0] == 0.0 and efforts.any():
         raise TrajectoryError('the target has efforts', name='efforts',
                               remedy='leave them empty, or give the waypoint a time after 0')
@@ -306,7 +306,7 @@ def check_efforts(limits: MotionLimits, asked: Waypoints) -> None:
         raise TrajectoryError(
             f'effort of {asked.joint_names[i]} at waypoint {w} is {efforts[w, i]:.6g}, and '
             f'trajectories may add {most[i]:.6g}', name=asked.joint_names[i],
-            value=float(efforts[w, i]), remedy='give what the control law lacks, not all of the '
+            value=float(efforts[w, i]), remedy='send what the control law lacks, not all of the '
             'effort; the parameter feedforward_limit bounds it')
 
 

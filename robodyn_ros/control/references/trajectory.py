@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories that are requested: waypoints, the order of their joints, and their queue."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn

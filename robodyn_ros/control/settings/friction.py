@@ -60,7 +60,7 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
         if bad.any():
             i = int(bad.argmax())
             raise ParameterError(f'{name} of {model.joint_names[i]} is {values[i]:g}', name=name,
-                                 value=float(values[i]), remedy='give a finite number '
+                                 value=float(values[i]), remedy='use a finite number '
                                  + ('above 0' if name in CURVE_VELOCITIES else 'of at least 0'))
 
     def known(otherwise: ndarray, *names: str) -> ndarray:
@@ -117,7 +117,7 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
         raise ParameterError(
             f'friction_compensation of {model.joint_names[i]} is {share[i]:g}'
             + (' at the measured velocity' if measured else ''), name='friction_compensation',
-            value=float(share[i]), remedy=f'give a share in [0, {most:g}]'
+            value=float(share[i]), remedy=f'use a share in [0, {most:g}]'
             + (': above, an arm that turns a little easier than it did would drive itself'
                if measured else ''))
     most_friction = static_friction(model)
@@ -141,11 +141,11 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
             f'friction_compensation of {model.joint_names[i]} is {share[i]:g}, that of '
             f'{model.joint_names[i + 1]} {share[i + 1]:g}, and a motor turns with both',
             name='friction_compensation', value=float(share[i + 1]),
-            remedy='give both the same share')
+            remedy='use the same share for both')
     if (wrong := (share > 0.0) & (np.abs(offset) > most_friction)).any():
         i = int(wrong.argmax())
         raise ParameterError(
             f'friction_offset of {model.joint_names[i]} is {offset[i]:g}, and its Coulomb or '
             f'static friction {most_friction[i]:g} N·m or N', name='friction_offset',
-            value=float(offset[i]), remedy='give at most as much as the friction: a larger offset '
+            value=float(offset[i]), remedy='use at most as much as the friction: a larger offset '
             'is a payload, a wrong model or a wrong sensor')

@@ -105,7 +105,7 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
         return
     listed = [f'{name} {listing(joint_names, gain, where)}' for name, gain, _, where in changed]
     at_most = [f'{name} {listing(joint_names, low, where)}' for name, _, low, where in changed]
-    remedy = f'give at most {" and ".join(at_most)}'
+    remedy = f'use at most {" and ".join(at_most)}'
     if len(changed) == 1 and changed[0][0] == parameters[0]:
         more = _more_damping(loop, K, D, changed[0][3])
         if more is not None:
@@ -351,6 +351,6 @@ def check_rate(joint_names: Sequence[str], damping: ndarray, inertia: ndarray,
         'oscillations, because effort_rate_limit '
         f'{listing(joint_names, rate, where)} delays the efforts', name=parameter,
         value=float(damping[where[0]]) if len(where) == 1 else damping[where].tolist(),
-        remedy=f'give at most {parameter} {listing(joint_names, rounded_down(most), where)}, or '
+        remedy=f'use at most {parameter} {listing(joint_names, rounded_down(most), where)}, or '
                f'effort_rate_limit {listing(joint_names, needed, where)} if the drives can '
                'follow that, or a lower acceleration_limit')

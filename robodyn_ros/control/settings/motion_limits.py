@@ -160,7 +160,7 @@ def _merged(model: RobotModel, default: ndarray, given: Sequence[JointTolerance]
         name = tolerance.name
         if name not in model.joint_names:
             raise TrajectoryJointsError(
-                f'{what} names {name!r}, which is no joint', name=name,
+                f'{what} names {name!r}, which is not a joint', name=name,
                 remedy=f'the joints are {", ".join(model.joint_names)}')
         if name in seen:
             _refuse(f'{what} names joint {name!r} twice', what)

@@ -36,6 +36,7 @@ from ..laws import registry
 from ..laws.law import Law, PARTNER, POSE, TRAJECTORY
 from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, VELOCITY_SHARE
 from ..steps.cycle_data import JOINT, SETTINGS
+from ..steps.motor_test import effort_in_force, TESTED_RATE
 from ...dynamics.compile import generic
 from ...dynamics.model_data import parameters, workspace
 from ...errors import ParameterError
@@ -90,6 +91,13 @@ class Settings(ControlParameters):
                                    checked(declared, getattr(self, declared.name)))
         object.__setattr__(self, 'gains', _own_gains(self.law_in_force, self.gains))
 
+    def __repr__(self) -> str:
+        """Return what differs from the defaults."""
+        usual = vars(type(self)())
+        changed = ', '.join(f'{name}={value!r}' for name, value in vars(self).items()
+                            if value != usual[name])
+        return f'Settings({changed})'
+
     @property
     def law_in_force(self) -> Law:
         """Return the law of the mode."""
@@ -120,7 +128,7 @@ class Settings(ControlParameters):
         if values.shape != (model.nv,):
             raise ParameterError(
                 f'parameter {name} has {values.size} values', name=name, value=values.tolist(),
-                remedy=f'give one, or {model.nv}: for {", ".join(model.joint_names)}')
+                remedy=f'specify one, or {model.nv}: for {", ".join(model.joint_names)}')
         return values
 
     def gain_rows(self, model: RobotModel) -> ndarray:
@@ -235,6 +243,11 @@ class Settings(ControlParameters):
                    DELAY_SHARE / max(self.loop_delay, 1e-9))
 
     @property
+    def tested_effort(self) -> float:
+        """Return the effort of the motor test in force [effort limits]."""
+        return effort_in_force(self.motor_test_effort, self.rate < TESTED_RATE)
+
+    @property
     def law(self) -> tuple:
         """Return the settings that decide the effort: if they differ, the law has changed."""
         return (self.basis, self._lists(*GAINS, *FRICTION_PARAMETERS), self.gains, self.task)
@@ -332,7 +345,7 @@ class Settings(ControlParameters):
                 'the inertia of the payload is that of a body wider than '
                 f'{MAX_GYRATION_RADIUS:g} m',
                 name='payload_inertia', value=self.payload_inertia,
-                remedy='give it in kg·m², about the center of mass')
+                remedy='state it in kg·m², about the center of mass')
         return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
                             inertia)
 
@@ -345,6 +358,7 @@ class Settings(ControlParameters):
         out = np.zeros(1, SETTINGS)
         for f in recorded(self, SETTINGS_RECORD):
             out[f.name] = record_value(f, getattr(self, f.name))
+        out['motor_test_effort'] = self.tested_effort
         out['period'] = 1.0 / self.rate
         out['velocity_bandwidth'] *= 2.0 * np.pi            # rad/s
         out['late_limit'] = (self.late_limit
@@ -405,7 +419,7 @@ class Settings(ControlParameters):
             if above.any():
                 joint = model.joint_names[int(above.argmax())]
                 raise ParameterError(f'{name} of {joint} is above that of the URDF', name=joint,
-                                     remedy='give at most the limit of the URDF')
+                                     remedy='use at most the limit of the URDF')
         if not (known := np.isfinite(joints['effort_limit'])).all():
             joint = model.joint_names[int(np.argmin(known))]
             raise ParameterError(f'joint {joint} has no effort limit', name=joint,
@@ -414,18 +428,18 @@ class Settings(ControlParameters):
         if not (joints['effort_rate_limit'] > 0.0).all():
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
-                                 remedy='give a number above 0 for each joint')
+                                 remedy='use a number above 0 for each joint')
         outside = ((joints['rest_position'] < model.position_lower)
                    | (joints['rest_position'] > model.position_upper))
         if self._given('rest_position') and outside.any():
             joint = model.joint_names[int(outside.argmax())]
             raise ParameterError(f'rest_position of {joint} is outside its position limits',
-                                 name=joint, remedy='give positions within those of the URDF')
+                                 name=joint, remedy='use positions within those of the URDF')
         if self.state_timeout <= 1.0 / self.rate:
             raise ParameterError(f'state_timeout is {self.state_timeout:g} s, and a period of the '
                                  f'loop {1.0 / self.rate:g} s', name='state_timeout',
                                  value=self.state_timeout,
-                                 remedy='give several periods, or raise the rate')
+                                 remedy='use several periods, or raise the rate')
 
 
 def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
@@ -439,7 +453,7 @@ def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...
         values = dict(given)
     except (TypeError, ValueError) as error:
         raise ParameterError(f'gains = {given!r} are refused', name='gains', value=given,
-                             remedy='give a mapping of names to numbers') from error
+                             remedy='pass a mapping of names to numbers') from error
     own = {f.name: f for f in law.declared if f.name not in GAINS}
     taken = own.keys() & {f.name for f in fields(Settings)}
     if taken:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initial gains: critically damped at 10 rad/s in one pose, stiffer against friction; stable."""
 
+from __future__ import annotations
+
 from collections import namedtuple
 from dataclasses import replace
 from typing import Any
@@ -68,18 +70,20 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
         gains = suggest_gains(model)._asdict()
         settings = Settings(mode='computed_torque', **gains)
 
-    :param pose: q (nv,) [rad | m] at which all joints respond alike; None: the middle of the
-        position limits, where zero is outside them or near to one.
+    :param pose: q (nv,) [rad | m] at which all joints respond alike; None: zero, or the middle of
+        position limits to which zero is near, with at least the mean inertia over the workspace.
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable, and
         with ``armature`` if none is to be assumed: 0 for a plant without rotors, as in Gazebo.
     :raises ArgumentError: the pose is not (nv,) finite numbers.
     :raises InertiaError: the model has no inertias.
     """
-    pose = roomy_position(model) if pose is None else pose
     model = (settings.with_rotors(model) if settings.armature
              else with_assumed_rotors(model, settings.limit_rate))
-    M, ones = Dynamics(model).mass_matrix(pose), np.ones(model.nv)
-    inertia = M.diagonal()
+    masses, ones = checked_masses(model), np.ones(model.nv)
+    inertia = Dynamics(model).mass_matrix(roomy_position(model) if pose is None
+                                          else pose).diagonal()
+    if pose is None:        # where an arm is upright, its base turns next to nothing
+        inertia = np.maximum(inertia, masses.mean(axis=0).diagonal())
     friction = np.minimum(static_friction(model), np.where(
         model.effort_limit > 0.0, MAX_FRICTION * model.effort_limit, np.inf))
     error = FRICTION_SHARE * most_resting_error(model)
@@ -98,7 +102,7 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
             break
     else:
         bandwidth = stable_observer(model, stiffness, damping, OBSERVER_BANDWIDTH * ones, settings)
-    accelerations = (np.abs(np.linalg.inv(checked_masses(model))) @ friction).max(axis=0)
+    accelerations = (np.abs(np.linalg.inv(masses)) @ friction).max(axis=0)
     wanted = np.maximum.reduce([SUGGESTED_KP * ones, accelerations / error, slow])
     kp, kd = settings.stable_accelerations(model, rounded_down(wanted),
                                            rounded_down(2.0 * np.sqrt(wanted)))

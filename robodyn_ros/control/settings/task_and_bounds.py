@@ -43,7 +43,7 @@ def task_of(settings: Settings, model: RobotModel, robot: ModelData) -> Task:
         try:
             body = model.frame(name).body if name else -1
         except UnknownNameError as error:
-            raise ParameterError(f'task_frame = {name!r} is no link of {model.name}',
+            raise ParameterError(f'task_frame = {name!r} is not a link of {model.name}',
                                  name='task_frame', value=name,
                                  remedy=f'choose one of {known}') from error
         if body < 0:
@@ -113,23 +113,23 @@ def workspace_planes(settings: Any) -> ndarray:
         corner = np.asarray(getattr(settings, name), float)
         if corner.size not in (0, 3):
             raise ParameterError(f'parameter {name} has {corner.size} values', name=name,
-                                 value=corner.tolist(), remedy='give x, y and z')
+                                 value=corner.tolist(), remedy='use x, y and z')
         box[name] = corner
         rows += [[*(sign * np.eye(3)[i]), sign * corner[i]] for i in range(corner.size)]
     lower, upper = box.values()
     if lower.size and upper.size and not (lower < upper).all():
         raise ParameterError('the workspace has no volume', name='workspace_lower',
-                             value=lower.tolist(), remedy='give less than workspace_upper')
+                             value=lower.tolist(), remedy='use less than workspace_upper')
     given = np.asarray(settings.workspace_planes, float)
     if given.size % 4 or given.size > 4 * MAX_PLANES:
         raise ParameterError(f'workspace_planes has {given.size} numbers', name='workspace_planes',
                              value=given.tolist(),
-                             remedy=f'give four a plane, of at most {MAX_PLANES} planes')
+                             remedy=f'pass four numbers per plane, of at most {MAX_PLANES} planes')
     for plane in given.reshape(-1, 4):
         if not (length := float(np.linalg.norm(plane[:3]))) > 1e-6:
             raise ParameterError('a plane of workspace_planes has no normal',
                                  name='workspace_planes', value=plane.tolist(),
-                                 remedy='give nx, ny, nz and b, with a normal that is not zero')
+                                 remedy='use nx, ny, nz and b, with a normal that is not zero')
         rows.append(plane / length)
     return np.array(rows, float).reshape(len(rows), 4)
 
@@ -166,7 +166,7 @@ def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds
             moves = False
         if not moves:
             raise ParameterError(
-                f'the motion of the tool is bounded, and task_frame = {name!r} is no link that '
+                f'the motion of the tool is bounded, and task_frame = {name!r} is not a link that '
                 'moves', name='task_frame', value=name, remedy='name the link that is the tool')
         bounds = bounds._replace(
             tool=frame_record(model, robot, name), planes=planes,
@@ -317,7 +317,7 @@ def _allowed(model: RobotModel, text: str) -> set[frozenset[str]]:
                     remedy=f'did you mean {" or ".join(close)}?' if close else
                     f'choose from {", ".join(model.frame_names)}')
         if len(words) != 2:
-            raise ParameterError(f'{ALLOWED_PARAMETER}: {" ".join(words)!r} is no pair',
+            raise ParameterError(f'{ALLOWED_PARAMETER}: {" ".join(words)!r} is not a pair',
                                  name=ALLOWED_PARAMETER, value=text, remedy='write two links a '
                                  'pair, with commas between the pairs: link3 link5, link4 hand')
         found.add(frozenset(words))

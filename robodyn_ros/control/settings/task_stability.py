@@ -93,7 +93,7 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
     values = np.asarray(getattr(settings, name))
     remedy = 'lower nullspace_kp and nullspace_kd'
     if level:
-        remedy = (f'give at most {", ".join(f"{x:.3g}" for x in level * values)}'
+        remedy = (f'use at most {", ".join(f"{x:.3g}" for x in level * values)}'
                   if len(values) == 6 else f'multiply all its elements by {level:.2g}')
     other = ('task_kd' if not impedance
              else 'task_damping' if settings.task_damping_design == 'given' else '')
@@ -134,7 +134,7 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
     raise ParameterError(
         f'workspace_stiffness = {asked:g} N/m would be unstable, or nearly so, at '
         f'{settings.rate:g} Hz with {1e3 * settings.loop_delay:g} ms of delay',
-        name='workspace_stiffness', value=asked, remedy=f'give at most {most:.3g}')
+        name='workspace_stiffness', value=asked, remedy=f'use at most {most:.3g}')
 
 
 def _task_impedance(J: ndarray, M: ndarray, settings: Any, level: float
@@ -259,7 +259,7 @@ def check_integral(joint_names: Sequence[str], M: ArrayLike, gains: Gains, integ
         f'{parameter} {listing(joint_names, integral, where)} would be unstable, or nearly so, '
         f'with these other gains, at {1.0 / period:g} Hz with {1e3 * delay:g} ms of delay',
         name=parameter, value=integral.tolist(),
-        remedy=f'give at most {listing(joint_names, most, where)}')
+        remedy=f'use at most {listing(joint_names, most, where)}')
 
 
 def check_adaptation(joint_names: Sequence[str], M: ArrayLike, damping: ndarray,
@@ -280,6 +280,6 @@ def check_adaptation(joint_names: Sequence[str], M: ArrayLike, damping: ndarray,
         raise ParameterError(
             f'{parameters[1]} {listing(joint_names, rate, where)} would be unstable, or nearly '
             f'so, at {1.0 / period:g} Hz with {1e3 * delay:g} ms of delay', name=parameters[1],
-            value=rate.tolist(), remedy=f'give at most {listing(joint_names, most, where)}')
+            value=rate.tolist(), remedy=f'use at most {listing(joint_names, most, where)}')
     check_integral(joint_names, M, (rate * damping, damping), bandwidth, period, delay, viscous,
                    margin, parameter=parameters[0], action=REFERENCE)

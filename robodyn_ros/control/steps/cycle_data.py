@@ -57,6 +57,7 @@ CYCLE_INPUT = np.dtype([
     ('guiding_until', float),           # s, until when the arm may be guided by hand
     ('spring', np.int64),               # 1: drives hold the pose in a spring of their own, that
                                         # fades while the arm rises
+    ('awaited', np.int64),              # 1: drives do not take the efforts yet, see motor_test.py
 ])
 
 

@@ -15,21 +15,23 @@ An effort on joint j alone, the inertia M of the others being free to move, give
     e_j = Δq_j² / (M⁻¹)_jj
 
 which is greater than that of any other joint. The motor of the tested joint i is reversed if e_i
-is the greatest and Δq_i opposes the effort, and swapped with that of joint k if e_k is. Joints
-that the effort could not have moved so far drift and do not count; displacements are forgotten
-within DISPLACEMENT_TIMES growth times. Joints that have not passed are tested twice more, first
-with efforts in the other direction: a joint may rest on something, and a load that sinks may look
-like another motor.
+is the greatest and Δq_i opposes the effort, and swapped with that of joint k if e_k is. Motions
+that are too large for the effort, or come with less than CLEAR_EFFORT, do not count: steps of the
+efforts and errors of g(q) cause them. Displacements are forgotten within DISPLACEMENT_TIMES
+growth times. A joint that has not passed is tested twice more, each time in the other direction:
+it may rest on something. A motor is at fault when the same joint has followed, or opposed, two
+opposite efforts in a row; a load that sinks does not.
 
 Before each effort the arm comes to rest, and the estimated external effort, as of an unknown
 payload, is compensated within MAX_HOLDING_EFFORT. In each phase, the pattern of a motor fault
-(:mod:`.motor_faults`) is a fault at once.
+(:mod:`.motor_faults`) is a fault at once. While the drives do not take the efforts, because
+another controller holds the arm, the test waits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp
+from math import copysign, exp
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +47,8 @@ from ...dynamics.model_data import ModelData
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
+# Effort of the test where it is needed [effort limits]: below this rate [Hz], or for a driver
+DEFAULT_EFFORT, TESTED_RATE = 0.1, 500.0
 MOVED_DISTANCE, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
 DRIFT_DISTANCE, RUNAWAY_DISTANCE = 0.33, 20.0
@@ -52,6 +56,9 @@ PLAUSIBLE_DISTANCE = 2.0    # of that by which an effort moves a joint without f
 # Factor of the energy of the tested joint, below so many steps of its encoder
 TESTED_JOINT_WEIGHT, COARSE_ENCODER_STEPS = 2.0, 3.0
 START_EFFORT = 1e-4    # effort limits
+# Effort limits of a joint, below which an effort does not explain its motion: steps of the efforts
+# and errors of g(q) may move it as far
+CLEAR_EFFORT = 1e-3
 GROWTH_TIME, GROWTH_DELAYS = 0.04, 2.0      # s of its growth; at least so many effective delays
 DISPLACEMENT_TIMES = 3.0    # growth times within which a displacement has to arise
 FULL_EFFORT_TIME = 0.2    # s with the largest effort
@@ -71,8 +78,9 @@ class Parameters:
     """Effort of the test."""
 
     motor_test_effort: float = number(
-        0.0, '', 0.0, 0.5, 'Largest effort of the motor test while arming, as a share of the '
-        'effort limit; 0: no test.', record=SETTINGS_RECORD, after='arming_effort')
+        -1.0, '', -1.0, 0.5, 'Largest effort of the motor test while arming, as a share of the '
+        'effort limit; 0: no test. Negative: 0.1 below 500 Hz, or with a driver that does not '
+        'state that its motors obey; else 0.', record=SETTINGS_RECORD, after='arming_effort')
 
 
 class Memory(NamedTuple):
@@ -80,6 +88,7 @@ class Memory(NamedTuple):
 
     held: ndarray           # effort that compensates the external one in the test of the motors
     passed: ndarray         # 1: the motor has passed this test
+    suspect: ndarray        # 1 + joint that moved instead, negative: against the effort; 0: none
     test_pose: ndarray      # position before the effort on a joint, which follows slowly
     mobility: ndarray       # diagonal of the inverse mass matrix
 
@@ -93,15 +102,23 @@ STATE = [
     ('window_time', float),         # s of the window of the rest
     ('motors_moved', np.int64),     # 1: some joint has moved in the test
     ('other_joint', np.int64),      # that moves by the effort of the joint of the fault
+    ('awaiting', np.int64),         # 1: g(q) is reached, and the test waits for the drives
 ]
+
+
+def effort_in_force(given: float, needed: bool) -> float:
+    """Return ``motor_test_effort``, or what a negative one stands for [effort limits]."""
+    if given >= 0.0:
+        return given
+    return DEFAULT_EFFORT if needed else 0.0
 
 
 def begin(m: record, v: Vectors) -> None:
     """Begin with the first joint, as the arm begins to rise."""
     own = v.motor_test
-    m.test_round = m.motors_moved = m.disobeyed = 0
+    m.test_round = m.motors_moved = m.disobeyed = m.awaiting = 0
     for i in range(v.q.shape[0]):
-        own.held[i] = own.passed[i] = 0.0
+        own.held[i] = own.passed[i] = own.suspect[i] = 0.0
     rest(m, v, 0)
     m.test_time = SETTLING_TIME
 
@@ -138,36 +155,46 @@ def find_fault(c: Cycle, fresh: int) -> tuple[int, int]:
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
-    if c.cycle_input.listeners == 0:        # the arm sags, and no motor moves it
+    if c.cycle_input.listeners == 0 or c.cycle_input.awaited == 1:  # no motor moves the arm
         rest(m, v, i)
         return NO_REASON, -1
-    farthest, moving, greatest, strongest = 0.0, -1, 0.0, -1
-    reach = PLAUSIBLE_DISTANCE * abs(m.test_effort) * (growth_time(s, v) + m.test_time)**2
+    farthest, moving, moved, greatest, strongest = 0.0, -1, 0.0, 0.0, -1
+    effort = abs(m.test_effort)
+    reach = PLAUSIBLE_DISTANCE * effort * (growth_time(s, v) + m.test_time)**2
     for j in range(n):
         distance, change = abs(moved_distance(joints, v, j)), abs(v.q[j] - own.test_pose[j])
         if distance > farthest:
             farthest, moving = distance, j
-        if (m.test_effort != 0.0 and (j == i or distance > DRIFT_DISTANCE)
-                and change < reach * own.mobility[j]):
+        possible = change < reach * own.mobility[j]
+        caused = possible and effort > CLEAR_EFFORT * joints[j].effort_limit
+        if caused or j == i and not possible:
+            moved = max(moved, distance)
+        if caused and (j == i or distance > DRIFT_DISTANCE):
             favored = j == i and change < COARSE_ENCODER_STEPS * v.frozen_readings.encoder_step[j]
             energy = (TESTED_JOINT_WEIGHT if favored else 1.0) * change**2 / own.mobility[j]
             if energy > greatest:
                 strongest, greatest = j, energy
-    if motor_fault(c, fresh):
-        return by_pattern(c, MIN_DRIVEN_VELOCITY, moving)
     resting = m.test_effort == 0.0
+    if motor_fault(c, fresh):
+        if not resting or m.test_time > growth_time(s, v):
+            return by_pattern(c, MIN_DRIVEN_VELOCITY, moving)
+        m.disobeyed = 0         # the effort before this rest may act late
     if (farthest > RUNAWAY_DISTANCE and not (resting and m.test_time < FALL_TIME)
             or resting and m.test_time > MAX_REST_TIME):
         return by_pattern(c, 0.0, moving)
     if resting:
         return NO_REASON, -1
-    if farthest > 1.0:
+    if moved > 1.0:
         m.motors_moved, m.other_joint = 1, strongest
-        if strongest == i and m.test_effort * (v.q[i] - own.test_pose[i]) > 0.0:
+        along = m.test_effort * (v.q[strongest] - own.test_pose[strongest])
+        suspect = copysign(strongest + 1.0, along)
+        if suspect == i + 1.0:
             own.passed[i] = 1.0
+        elif strongest >= 0 and suspect == own.suspect[i]:
+            return (WRONG_DIRECTION if strongest == i else OTHER_JOINT_MOVES), i
         elif m.test_round == LAST_ROUND:
-            return (ARM_MOVES if strongest < 0 else WRONG_DIRECTION if strongest == i
-                    else OTHER_JOINT_MOVES), i
+            return ARM_MOVES, i
+        own.suspect[i] = suspect
     elif m.test_time < FULL_EFFORT_TIME:
         return NO_REASON, -1
     rest(m, v, i + 1)
@@ -229,6 +256,7 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
+    m.awaiting = c.cycle_input.awaited
     if i == n:
         return True
     if m.test_effort == 0.0:

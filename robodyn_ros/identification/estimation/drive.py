@@ -65,7 +65,7 @@ class DriveGains:
         factor = value / here if here else np.nan
         if not (np.isfinite(factor) and factor != 0.0):
             raise IdentificationError(f'{name} is {here:.4g} by these currents, and {value!r} is '
-                                      'given', name=name, value=value, remedy='give one that is '
+                                      'given', name=name, value=value, remedy='use one that is '
                                       'determined and not zero')
         text = self.undetermined[1:] if self.relative else self.undetermined
         return replace(self, gains=factor * self.gains, values=factor * self.values,
@@ -103,7 +103,7 @@ def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: Paramet
     given = list(loads) or [None] * len(motions)
     if not motions or len(given) != len(motions):
         raise IdentificationError(f'{len(motions)} motions with {len(given)} loads', name='loads',
-                                  value=len(given), remedy='give one load, or None, a motion')
+                                  value=len(given), remedy='pass one load, or None, per motion')
     base = base_parameters(model, selection)
     pieces = [regression(model, motion, selection) for motion in motions]
     if any(piece.known.any() for piece in pieces):

@@ -121,7 +121,8 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     if not mass > 0.0:
         raise IdentificationError(f'the likeliest load at {frame} has no mass', name=frame,
                                   value=mass, remedy='see that the robot holds it, and that its '
-                                  'model without a load predicts its efforts (robodyn validate)')
+                                  'model without a load predicts its efforts: `robodyn '
+                                  'identify --validate`')
     centre = body[1:4] / mass
     errors, com_error = _errors(point, mass, centre)
     unseen = tuple(['mass: not significant'] * bool(mass < MASS_SIGNIFICANCE * errors[0])

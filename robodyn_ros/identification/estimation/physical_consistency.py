@@ -52,7 +52,7 @@ def consistent(given: Regression, weight: float, plain: Estimate | None = None) 
     """
     if not 0.0 < weight < np.inf:
         raise IdentificationError(f'the weight of the prior is {weight!r}', name='weight',
-                                  value=weight, remedy='give a positive number, or None to let '
+                                  value=weight, remedy='use a positive number, or None to let '
                                                        'the data choose')
     plain = plain or least_squares(given, 'weighted', full_rank=False)
     sigma = divisors(given, plain.sigma)
@@ -234,4 +234,4 @@ def require_clarabel() -> Any:
 def _unsolved(why: str) -> IdentificationError:
     return IdentificationError(
         f'the solver found no consistent parameters: {why}', name='consistent', value=why,
-        remedy='give the prior more weight, or look for samples that are wrong')
+        remedy='raise the weight of the prior, or look for wrong samples')

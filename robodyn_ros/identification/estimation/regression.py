@@ -206,7 +206,7 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
     if selection.moving is not None and not counted.any():
         raise IdentificationError(
             f'no joint is faster than {selection.moving:g} for long enough', name='moving',
-            value=selection.moving, remedy='give a lower velocity, or none')
+            value=selection.moving, remedy='use a lower velocity, or none')
     matrix, known = np.concatenate(pieces, axis=2), like_efforts(known)
     for j, columns_held in held_columns(names, joint, selection):
         known[:, j] += matrix[:, j, columns_held] @ values[columns_held]

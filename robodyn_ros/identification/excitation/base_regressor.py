@@ -39,7 +39,7 @@ class Shares:
         for name in ('position', 'velocity', 'effort'):
             if not 0.0 < (share := getattr(self, name)) <= 1.0:
                 raise IdentificationError(f'the share {share:g} of the {name} limits', name=name,
-                                          value=share, remedy='give one above 0, up to 1')
+                                          value=share, remedy='use one above 0, up to 1')
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
         i = model.joint_index(name)
         if not lower[i] <= low < high <= upper[i]:
             _refuse(name, f'the range {low:g} to {high:g}', (low, high),
-                    f'give one in the limits {lower[i]:g} to {upper[i]:g}, the lower end first')
+                    f'use one in the limits {lower[i]:g} to {upper[i]:g}, the lower end first')
         lower[i], upper[i] = low, high
     for given, limits, what in ((velocity, fastest, 'velocity'),
                                 (acceleration, hardest, 'acceleration')):
@@ -90,22 +90,22 @@ def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
             i = model.joint_index(name)
             if not 0.0 < value <= limits[i]:
                 _refuse(name, f'the {what} limit {value:g}', value,
-                        f'give one above 0, up to the limit {limits[i]:g} of the model')
+                        f'use one above 0, up to the limit {limits[i]:g} of the model')
             limits[i] = value
     for i, name in enumerate(model.joint_names):
         if not np.isfinite([lower[i], upper[i]]).all():
             _refuse(name, 'no position limits', (lower[i], upper[i]),
-                    ('give the range that it may use: ',
+                    ('state the range that it may use: ',
                      Argument('ranges', {name: (-3.1, 3.1)})))
         if not upper[i] > lower[i]:
             _refuse(name, 'no room between its position limits', (lower[i], upper[i]),
                     'lock it')
         if not 0.0 < fastest[i] < np.inf:
             _refuse(name, f'the velocity limit {fastest[i]:g}', float(fastest[i]),
-                    ('give its velocity limit: ', Argument('velocity', {name: 1.0})))
+                    ('set its velocity limit: ', Argument('velocity', {name: 1.0})))
         if np.isinf(model.effort_limit[i]) and np.isinf(hardest[i]):
             _refuse(name, 'neither an effort nor an acceleration limit', np.inf,
-                    ('give an acceleration limit: ', Argument('acceleration', {name: 5.0})))
+                    ('set an acceleration limit: ', Argument('acceleration', {name: 5.0})))
     middle, half = (lower + upper) / 2, shares.position * (upper - lower) / 2
     return Limits(middle - half, middle + half, shares.velocity * fastest, hardest,
                   shares.effort * model.effort_limit)

@@ -315,7 +315,7 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
                                   value=criterion, remedy=f'choose {" or ".join(CRITERIA)}')
     if starts < 1:
         raise IdentificationError(f'{starts} starts', name='starts', value=starts,
-                                  remedy='give at least 1')
+                                  remedy='use at least 1')
     model = dynamics.model
     fastest = series.highest_frequency * limits.velocity
     regressor = BaseRegressor(dynamics, limits, fastest, include)

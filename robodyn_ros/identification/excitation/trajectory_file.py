@@ -43,10 +43,10 @@ class Fourier:
         if self.harmonics < 2:
             raise IdentificationError(
                 f'{self.harmonics} harmonics', name='harmonics', value=self.harmonics,
-                remedy='give at least 2: a single wave does not begin at rest')
+                remedy='use at least 2: a single wave does not begin at rest')
         if not 0.0 < self.period < np.inf:
             raise IdentificationError(f'a period of {self.period:g} s', name='period',
-                                      value=self.period, remedy='give a time above 0')
+                                      value=self.period, remedy='use a time above 0')
 
     @property
     def size(self) -> int:
@@ -121,7 +121,7 @@ def write(path: Path, trajectory: JointTrajectory) -> None:
     """
     if (count := len(trajectory.times)) > MAX_POINTS:
         _refuse(path, f'would have {count} points', f'at most {MAX_POINTS} can be followed: '
-                'give a lower rate, a shorter period or fewer repetitions')
+                'use a lower rate, a shorter period or fewer repetitions')
     names = yaml.safe_dump(list(trajectory.joint_names), default_flow_style=True,
                            allow_unicode=True, width=np.inf)
     lines = [f'joint_names: {names.strip()}', 'points:']
@@ -135,7 +135,7 @@ def write(path: Path, trajectory: JointTrajectory) -> None:
     try:
         path.write_text('\n'.join(lines) + '\n', encoding='utf-8')
     except OSError as error:
-        _refuse(path, f'cannot be written ({error})', 'give another path')
+        _refuse(path, f'cannot be written ({error})', 'choose another path')
 
 
 def read(path: Path) -> JointTrajectory:
@@ -144,7 +144,7 @@ def read(path: Path) -> JointTrajectory:
 
     :raises TrajectoryError: an entry is missing, unknown, of another length or not numeric.
     """
-    with reading(path, TrajectoryError, str(path), 'give a YAML file of a JointTrajectory'):
+    with reading(path, TrajectoryError, str(path), 'pass a YAML file of a JointTrajectory'):
         return _read(path)
 
 
@@ -156,7 +156,7 @@ def _read(path: Path) -> JointTrajectory:
             or len(set(names)) < len(names):
         _refuse(path, f'has the joint_names {names!r}', 'list different names')
     if not isinstance(points, list) or not 1 <= len(points) <= MAX_POINTS:
-        _refuse(path, 'has no list of points', f'give 1 to {MAX_POINTS}')
+        _refuse(path, 'has no list of points', f'use 1 to {MAX_POINTS}')
     rows: dict[str, list[list[float]]] = {field: [] for field in POINT_FIELDS}
     times = []
     for k, point in enumerate(points):
@@ -169,11 +169,11 @@ def _read(path: Path) -> JointTrajectory:
         sec, nanosec = time['sec'], time['nanosec']
         if not (_whole(sec) and _whole(nanosec) and 0 <= sec and 0 <= nanosec < NS_PER_S):
             _refuse(path, f'has point {k} at {sec!r} s and {nanosec!r} ns',
-                    f'give whole numbers, of nanoseconds less than {NS_PER_S}')
+                    f'use whole numbers, of nanoseconds less than {NS_PER_S}')
         times.append(sec + 1e-9 * nanosec)
         if k and times[-1] <= times[-2]:
             _refuse(path, f'has point {k} at {times[-1]:.9g} s, not after the one before it',
-                    'give times that increase')
+                    'use times that increase')
         for field in POINT_FIELDS:
             rows[field].append(_row(path, f'{field} of point {k}', point[field], len(names)))
     return JointTrajectory(tuple(names), np.array(times),
@@ -183,7 +183,7 @@ def _read(path: Path) -> JointTrajectory:
 def _mapping(path: Path, what: str, found: Any, needed: tuple[str, ...],
              more: tuple[str, ...] = ()) -> dict[str, Any]:
     if not isinstance(found, dict):
-        _refuse(path, f'{what} is no mapping', f'give it {", ".join(needed)}')
+        _refuse(path, f'{what} is not a mapping', f'give it {", ".join(needed)}')
     for name in needed:
         if name not in found:
             _refuse(path, f'{what} has no {name}', f'give it {", ".join(needed)}')
@@ -201,7 +201,7 @@ def _row(path: Path, what: str, found: Any, count: int) -> list[float]:
     good = isinstance(found, list) and len(found) == count and all(
         isinstance(v, float) or _whole(v) for v in found)
     if not good or not np.isfinite(np.array(found, float)).all():
-        _refuse(path, f'has {what} that cannot be used', f'give {count} finite numbers')
+        _refuse(path, f'has {what} that cannot be used', f'use {count} finite numbers')
     return found
 
 

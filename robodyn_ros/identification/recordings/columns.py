@@ -254,7 +254,7 @@ def by_count(headers: Sequence[str], joints: Sequence[str], timed: bool) -> Foun
         raise RecordingError(
             f'the table has no header and {len(headers)} columns', name='columns',
             value=len(headers),
-            remedy=('give their numbers, which begin at 0, for instance ', Argument('columns', {
+            remedy=('list their numbers, which begin at 0, for instance ', Argument('columns', {
                 'time': 0, 'position': _range(first, n), 'effort': _range(first + n, n)}))
             if len(headers) > 1 else
             'it needs time, positions and efforts side by side, one sample a line')
@@ -268,7 +268,7 @@ def _fill(pattern: str, name: str, k: int) -> str:
     try:
         return pattern.format(name=name, i=k + 1, i0=k)
     except (KeyError, IndexError, ValueError):
-        raise RecordingError(f'{pattern!r} is no pattern of columns', name=pattern, value=pattern,
+        raise RecordingError(f'{pattern!r} is not a column pattern', name=pattern, value=pattern,
                              remedy='use {name}, {i} (from 1) or {i0} (from 0)') from None
 
 

@@ -74,7 +74,7 @@ def _names(states: Sequence[LoggedState], model: RobotModel, given: Sequence[str
             raise UnknownNameError(f'joint in {source}', unknown[0], names)
         if len(given) != model.nv:
             raise RecordingError(f'{len(given)} names of joints are given', name='joint_names',
-                                 value=tuple(given), remedy=f'give {model.nv}, in the order of '
+                                 value=tuple(given), remedy=f'use {model.nv}, in the order of '
                                                             f'{", ".join(model.joint_names)}')
         return dict(zip(given, model.joint_names)), []
     if not {*names}.isdisjoint(model.joint_names):
@@ -112,7 +112,7 @@ def read_bag(path: Path, model: RobotModel, topic: str | None,
             f'{path.name} is a bag, and the package that reads bags is not installed',
             name='rosbags', value=str(path),
             remedy=f'run `{pip_install_extra("identify")}`') from None
-    remedy = ('give the folder of the bag, or its .mcap or .db3 file; one that was not closed is '
+    remedy = ('pass the folder of the bag, or its .mcap or .db3 file; one that was not closed is '
               'mended by `ros2 bag reindex`')
     with reading(path, RecordingError, str(path), remedy), _storage(path, zstd) as storage, \
             AnyReader([_BagPath(storage)],
@@ -173,7 +173,7 @@ def _only_file(path: Path) -> Path:
         raise RecordingError(
             f'{path.name} is a folder without metadata.yaml and with {len(files)} files of bags',
             name=str(path), value=[file.name for file in files],
-            remedy='give one of the files' if files else 'give the folder of a bag')
+            remedy='pass one of the files' if files else 'pass the folder of a bag')
     return files[0]
 
 

@@ -190,7 +190,7 @@ def _time(table: Table, found: Found, source: str, units: Units,
         factor = of_units.factor('time', unit, '')
     else:
         raise RecordingError('the unit of time is given joint by joint', name='time', value=unit,
-                             remedy='give one')
+                             remedy='set one')
     why = ', for it counts from 1970' if guess and 'time' not in units else ''
     # Seconds since 1970 leave a double some tenths of a microsecond: taken off before scaling
     zero = finite[0] if guess else 0.0
@@ -231,7 +231,7 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
                              remedy=FORMATS_REMEDY)
     if rate is not None and not 0 < rate < np.inf:
         raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
-                             remedy='give samples a second, more than zero')
+                             remedy='use a number of samples per second above 0')
     with reading(path, RecordingError, str(path), FORMATS_REMEDY):
         return _read(path, model, TableOptions(columns or {}, units, rate, joint_names), topic)
 

@@ -22,7 +22,7 @@ from ...errors import RecordingError
 SEPARATORS = (',', ';', '\t', '|', ' ')
 COMMENT_SIGNS = ('#', '%')
 DIALECT_LINES = 50    # of a file, from which its dialect is determined
-FORMATS_REMEDY = 'give a CSV file, a .npz or .mat file, or a bag of ROS 2'
+FORMATS_REMEDY = 'pass a CSV file, a .npz or .mat file, or a bag of ROS 2'
 CSV_REMEDY = 'save it as CSV there, and give that file'
 MAT_MATRIX, MAT_COMPRESSED = 14, 15
 MAT_TYPES = {*range(1, 8), 9, 12, 13, MAT_MATRIX, MAT_COMPRESSED, 16, 17, 18}
@@ -141,7 +141,7 @@ def text_of(path: Path) -> str:
 
 def no_table(path: Path, why: str, remedy: str = FORMATS_REMEDY) -> RecordingError:
     """Return the error of a file that cannot be a recording."""
-    return RecordingError(f'{path.name} is no table of numbers: {why}', name=str(path),
+    return RecordingError(f'{path.name} is not a table of numbers: {why}', name=str(path),
                           remedy=remedy)
 
 

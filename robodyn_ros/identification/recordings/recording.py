@@ -219,7 +219,7 @@ class Recording:
         if time.ndim != 1 or not len(time):
             raise RecordingError(f'the time in {self.source} is an array {time.shape}',
                                  name='time', value=time.shape,
-                                 remedy='give one stamp a sample, and at least one sample')
+                                 remedy='pass one stamp per sample, and at least one sample')
         for name in ('position', 'velocity', 'effort'):
             if (given := getattr(self, name)) is None and name != 'position':
                 continue
@@ -229,7 +229,7 @@ class Recording:
                 raise RecordingError(
                     f'the {name} in {self.source} is an array {array.shape}', name=name,
                     value=array.shape,
-                    remedy=f'give {len(time)} samples of {nv} joints: {(len(time), nv)}')
+                    remedy=f'pass {len(time)} samples of {nv} joints: {(len(time), nv)}')
 
     def __len__(self) -> int:
         return len(self.time)
@@ -281,13 +281,13 @@ def check_target(path: Path, force: bool) -> None:
     :raises RecordingError: the suffix is unknown, the file exists, or the folder is not writable.
     """
     if path.suffix.lower() not in WRITERS:
-        _refuse(path, 'is no kind of file that is written', f'end it in {" or ".join(WRITERS)}')
+        _refuse(path, 'has an unknown extension', f'end it in {" or ".join(WRITERS)}')
     if path.exists() and not force:
-        _refuse(path, 'is there already', ('give another name, or ', Argument('force', True)))
+        _refuse(path, 'is there already', ('choose another name, or ', Argument('force', True)))
     if not path.parent.is_dir():
         _refuse(path, 'would be in a folder that is not there', f'make {path.parent}')
     if path.is_dir() or not os.access(path.parent, os.W_OK):
-        _refuse(path, 'cannot be written there', 'give a path where you may write')
+        _refuse(path, 'cannot be written there', 'choose a folder with write permission')
 
 
 def write(path: Path, recording: Recording) -> None:

@@ -48,7 +48,7 @@ def check(units: Units) -> None:
         if quantity not in SI_UNITS:
             raise RecordingError(f'{quantity!r} has no unit', name=str(quantity),
                                  value=units[quantity],
-                                 remedy=f'give those of {", ".join(SI_UNITS)}')
+                                 remedy=f'use those of {", ".join(SI_UNITS)}')
 
 
 def known(text: str) -> str:

@@ -25,7 +25,7 @@ from ...control.settings.motion_limits import (
 from ...control.settings.settings import checked_masses, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
-from ...model.robot import RobotModel
+from ...model.robot import RobotModel, roomy_position
 
 LINE_WIDTH = 96
 NODE = '/controller'
@@ -44,14 +44,14 @@ SIMULATOR_PARAMETERS = {**{p.name: p.name for p in robot.PARAMETERS}, 'armature'
                         'compensates_gravity': 'robot_compensates_gravity'}
 
 
-def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
+def parameters(model: RobotModel, pose: ndarray | None, settings: Settings) -> dict[str, Any]:
     """
     Return limits of the URDF and stable gains as parameters of the controller.
 
     A list of limits is left out where the URDF lacks the limit of any joint, and so is the test of
     the motors where one of both is. ``armature`` is there if it is assumed for some joint.
 
-    :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
+    :param pose: of :func:`.suggest_gains`.
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
     """
     values: dict[str, Any] = {'rate': settings.rate, 'loop_delay': settings.loop_delay,
@@ -123,7 +123,7 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
     return out
 
 
-def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
+def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray | None,
                     source: str, settings: Settings) -> str:
     """
     Return the text of a ROS parameter file for the node `controller`, in any namespace.
@@ -131,14 +131,17 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
     It has a section for the node `simulator`, too, with the parameters that both must agree on.
 
     :param values, settings: parameters to set, and what they are for; see :func:`parameters`.
-    :param pose: q (nv,) of :func:`parameters`.
+    :param pose: that of :func:`parameters`.
     :param source: where the robot was read from, for the heading.
     """
+    at = roomy_position(model) if pose is None else pose
     heading = [f'Parameters of the robodyn_ros controller for {model.name} ({source}).',
                'Check every value before the arm moves; docs/parameters.md has all parameters.',
                '', f'Joints, in the order of all lists: {", ".join(model.joint_names)}',
                'Gains: critically damped, 10 rad/s where they are not lowered to be stable at '
-               f'every pose; for the inertia at q = [{_numbers(pose)}].']
+               f'every pose; for the inertia at q = [{_numbers(at)}]'
+               + (', or its mean over the workspace where that is larger.' if pose is None
+                  else '.')]
     if lacking := missing(model, values, settings):
         heading += ['', 'Missing in the URDF:', *(f'- {sentence}' for sentence in lacking)]
     if model.warnings:

@@ -3,7 +3,6 @@
 """Changes of a running controller, and pushes of a simulated arm, that a page asks for."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,20 +20,38 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
+import yaml
 
 from .play import trajectory_message
-from .running_controller import DONE, parameter_request, transitions_to_active
+from .running_controller import (
+    DONE,
+    parameter_request,
+    TRANSITION_TIMEOUT,
+    transitions_to_active,
+)
 from ..controller.parameters import TABLE
+from ..controller.robot import named_poses
 from ..middleware.parameters import Parameter, WRITTEN
-from ..middleware.qos import STATES_IN
+from ..middleware.qos import LATCHED_STOP, STATES_IN
 from ..middleware.raw_subscription import open_subscription
 from ..topics.publishers import told_name
 from ...control.laws import registry
-from ...control.references.trajectory import Waypoints
 from ...errors import ParameterError
-from ...viewer.wishes import Aim, Change, Field, Go, Push, Reset, Stop, Target, Wish
+from ...model.robot import RobotModel
+from ...viewer.wishes import (
+    Aim,
+    Change,
+    EmergencyStop,
+    Field,
+    Go,
+    Push,
+    Reset,
+    Stop,
+    Target,
+    Wish,
+)
 from ...wire.codecs import JointStateDecoder
 
 STATE_TIMEOUT = 0.5    # [s] without a state of some joint
@@ -77,7 +94,7 @@ class LiveRobot:
         self._now = 0.0
         self._diagnostics = node.create_subscription(DiagnosticArray, '/diagnostics', self._hear,
                                                      STATES_IN)
-        self._names = tuple(joint_names)
+        self._names, self._controller = tuple(joint_names), told_name('', controller)
         self._latest: dict[str, tuple[float, JointState]] = {}
         for topic in ('tracking_error', 'external_torque') if controller else ():
             node.create_subscription(JointState, f'/{controller.strip("/")}/{topic}',
@@ -119,6 +136,14 @@ class LiveRobot:
             values = {}
         return np.array([values.get(name, np.nan) for name in self._names])
 
+    @property
+    def phase(self) -> str:
+        """Phase that the controller has reported, '' while it is not active."""
+        name = f'{self._controller}: control loop'
+        return next((pair.value for _, (heard, status) in self._heard.items()
+                     if status.name == name and self._now - heard <= STATUS_TIMEOUT
+                     for pair in status.values if pair.key == 'phase'), '')
+
     def details(self) -> list[tuple[str, str]]:
         """Return names and values of the diagnostics that are not old, of each status."""
         return [(f'{status.name.partition(": ")[0]}: {pair.key}', pair.value)
@@ -146,8 +171,10 @@ class LiveRobot:
             lines.append(Line(f'no joint states for {age:.0f} s: the picture is old', True))
         for (hardware, name), (heard, status) in sorted(self._heard.items()):
             if self._now - heard <= STATUS_TIMEOUT:
-                lines.append(Line(f'{hardware} {name}: {status.message}',
-                                  status.level != DiagnosticStatus.OK))
+                # Timing that is only late is no problem of the arm, which its loop would tell
+                least = (DiagnosticStatus.ERROR if name.endswith(': timing') else
+                         DiagnosticStatus.WARN)
+                lines.append(Line(f'{hardware} {name}: {status.message}', status.level >= least))
         return lines
 
     def _hear(self, message: DiagnosticArray) -> None:
@@ -162,7 +189,7 @@ PARAMETER_PERIOD = 1.0    # [s] between two readings
 SENDING_TIME = 1.0      # [s] from the publication of a motion to its arrival, at most
 PUSH_INTERVAL = 0.1     # s between two messages of a push that lasts; the simulator's is longer
 PAYLOAD = 'payload_mass', 'payload_com', 'payload_frame'
-BASE = ('mode', 'task_frame', 'poses', *PAYLOAD)
+BASE = ('mode', 'task_frame', 'poses', 'emergency_stop', *PAYLOAD)
 PARAMETERS = {p.name: p for p in TABLE}
 GAINS = tuple(dict.fromkeys(f.name for law in registry.BUILT_IN for f in law.declared))
 
@@ -194,7 +221,8 @@ class LiveControl:
         self._state: Any = node.create_client(GetState, f'{self._controller}/get_state')
         self._transition: Any = node.create_client(ChangeState,
                                                    f'{self._controller}/change_state')
-        self._motion: tuple[Any, Waypoints | None, float] | None = None   # publisher, to be sent
+        # By topic: publisher, what it is to send, time [s]
+        self._brief: dict[str, tuple[Any, Any, float]] = {}
         self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
         self._push = node.create_publisher(WrenchStamped, f'{self._simulator}/push', 1)
         node.create_subscription(Log, '/rosout', self._hear, 100)
@@ -221,10 +249,9 @@ class LiveControl:
         elif isinstance(wish, Stop):
             self._transit([Transition.TRANSITION_DEACTIVATE], now)
         elif isinstance(wish, Go):
-            if self._motion is not None:
-                self._node.destroy_publisher(self._motion[0])
-            self._motion = self._node.create_publisher(
-                JointTrajectory, f'{self._controller}/joint_trajectory', 1), wish.motion, now
+            self._send('joint_trajectory', trajectory_message(wish.motion), 1, now)
+        elif isinstance(wish, EmergencyStop):
+            self._send('emergency_stop', Bool(data=True), LATCHED_STOP, now)
         elif isinstance(wish, Aim):
             self._aim(wish.used)
         elif isinstance(wish, Push):
@@ -246,7 +273,7 @@ class LiveControl:
 
     def answers(self, now: float) -> list[Line]:
         """Return the answers that have come, and read the parameters now and then."""
-        self._move(now)
+        self._send_waiting(now)
         for one in [one for one in self._pending if one.future.done()]:
             self._pending.remove(one)
             one.done(one.future.result())
@@ -277,14 +304,12 @@ class LiveControl:
         """Return the present payload."""
         return [self._field(name) for name in PAYLOAD if name in self.in_force]
 
-    def poses(self, nv: int) -> dict[str, ndarray]:
-        """Return the named poses (nv,) [rad | m], without those of other numbers of joints."""
-        found = {}
-        for text in self.in_force.get('poses', []):
-            name, _, values = text.partition('=')
-            with suppress(ValueError):
-                found[name] = np.array([float(one) for one in values.split(',')])
-        return {name: pose for name, pose in found.items() if len(pose) == nv}
+    def poses(self, model: RobotModel) -> dict[str, ndarray]:
+        """Return the named poses (nv,) [rad | m]; none if the controller has another robot."""
+        try:
+            return named_poses(self.in_force.get('poses', []), model)
+        except ParameterError:
+            return {}
 
     def _arm(self, state: int, now: float) -> None:
         """Reset an active controller, else activate it, configured if need be."""
@@ -304,22 +329,27 @@ class LiveControl:
             if response.success and others:
                 self._transit(others, now)
         self._call(self._transition, ChangeState.Request(transition=Transition(id=first)), what,
-                   now, told)
+                   now, told, TRANSITION_TIMEOUT)
 
-    def _move(self, now: float) -> None:
-        """Publish a motion once the controller listens, then let others publish."""
-        if self._motion is None:
-            return
-        publisher, motion, since = self._motion
-        if motion is not None and publisher.get_subscription_count():
-            publisher.publish(trajectory_message(motion))
-            self._motion = publisher, None, now
-        elif now > since + (SENDING_TIME if motion is None else SERVICE_TIMEOUT):
-            if motion is not None:
-                self._answers.append(Line(f'{self._controller} does not listen: the arm is not '
-                                          'moved', True))
-            self._node.destroy_publisher(publisher)
-            self._motion = None
+    def _send(self, topic: str, message: Any, qos: Any, now: float) -> None:
+        """Send a message in place of one that waits, once the controller listens."""
+        if topic in self._brief:
+            self._node.destroy_publisher(self._brief[topic][0])
+        self._brief[topic] = (self._node.create_publisher(
+            type(message), f'{self._controller}/{topic}', qos), message, now)
+
+    def _send_waiting(self, now: float) -> None:
+        """Publish what waits for the controller, then let others publish."""
+        for topic, (publisher, message, since) in list(self._brief.items()):
+            if message is not None and publisher.get_subscription_count():
+                publisher.publish(message)
+                self._brief[topic] = publisher, None, now
+            elif now > since + (SENDING_TIME if message is None else SERVICE_TIMEOUT):
+                if message is not None:
+                    self._answers.append(Line(f'{self._controller} does not listen to {topic}: '
+                                              'nothing is sent', True))
+                self._node.destroy_publisher(publisher)
+                del self._brief[topic]
 
     def _field(self, name: str) -> Field:
         return Field(name, written(self.in_force[name]), PARAMETERS[name].unit,
@@ -374,13 +404,12 @@ class LiveControl:
         self._push.publish(push_message(wish))
 
     def _call(self, client: Any, request: Any, what: str, now: float,
-              done: Callable[[Any], None]) -> None:
+              done: Callable[[Any], None], within: float = SERVICE_TIMEOUT) -> None:
         if not client.service_is_ready():
             self._answers.append(Line(f'{what}: {self._controller} does not answer; is it '
                                       'running?', True))
             return
-        self._pending.append(Pending(what, client.call_async(request), now + SERVICE_TIMEOUT,
-                                     done))
+        self._pending.append(Pending(what, client.call_async(request), now + within, done))
 
     def _take(self, names: Sequence[str], response: Any) -> None:
         values = [parameter_value_to_python(value) for value in response.values]
@@ -397,15 +426,23 @@ class LiveControl:
 
 def parsed(parameter: Parameter, text: str) -> Any:
     """
-    Return the value of a parameter that a text stands for; a list is separated by commas.
+    Return the value of a parameter that a text stands for; numbers are separated by commas.
 
     :raises ParameterError: it is no value of the parameter.
     """
     kind, text = parameter.type, text.strip()
+    value: Any
     try:
-        value = (text if kind is str else [float(one) for one in text.strip('[]').split(',')]
-                 if kind == list[float] else {float: float, int: int}[kind](text))
-    except (KeyError, ValueError) as error:
+        if kind == list[float]:
+            value = [float(one) for one in text.strip('[]').split(',')]
+        elif kind in (str, int, float):
+            value = kind(text)
+        else:
+            value = yaml.safe_load(text)
+            if not (isinstance(value, bool) if kind is bool else isinstance(value, list)
+                    and all(isinstance(one, kind.__args__) for one in value)):
+                raise ValueError(text)
+    except (ValueError, yaml.YAMLError) as error:
         raise ParameterError(f'{parameter.name} = {text!r} is not understood',
                              name=parameter.name, value=text,
                              remedy=f'write {WRITTEN[kind]}') from error

@@ -15,6 +15,7 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from .running_controller import LOOP, reported
 from ..middleware import qos
 from ..middleware.client_session import Session
 from ..topics.publishers import full_name, publisher_names, told_name, UNKNOWN
@@ -269,10 +270,8 @@ class Player:
                            remedy='`robodyn reset` arms it again')
 
     def _on_report(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            if self._listener and status.name == f'{self._listener}: control loop':
-                self._report = {pair.key: pair.value for pair in status.values}
-                self._report['message'] = status.message
+        if self._listener:
+            self._report = reported(message, self._listener).get(LOOP, self._report)
 
     def _on_reference(self, message: JointState) -> None:
         self._reference = {name: x for name, x in zip(message.name, message.position)

@@ -5,6 +5,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
@@ -22,6 +23,7 @@ from ...control.settings.settings import Settings
 from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 
+LOOP, TIMING = 'control loop', 'timing'     # subjects of the diagnostics
 RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
 TRANSITION_TIMEOUT = 120.0      # [s]: configuring may compile, and an arm may be lowered to rest
 DONE = {Transition.TRANSITION_CONFIGURE: 'configured', Transition.TRANSITION_ACTIVATE: 'activated',
@@ -99,6 +101,24 @@ class RunningController:
         return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
                 for name, value in zip(names, values, strict=True)}
 
+    def report(self) -> dict[str, str]:
+        """
+        Return the newest diagnostics of its loop and their timing, with the 'message'.
+
+        :raises RosError: it publishes none.
+        """
+        found: dict[str, dict[str, str]] = {}
+        heard = self._here.node.create_subscription(
+            DiagnosticArray, '/diagnostics',
+            lambda message: found.update(reported(message, self._name)), 10)
+        self._here.until(lambda: LOOP in found, self._within)
+        self._here.node.destroy_subscription(heard)
+        if LOOP not in found:
+            raise RosError(f'no diagnostics of {self._name.strip("/")}', name=self._name,
+                           remedy='start the controller, or name it with --node; both need the '
+                           'same ROS_DOMAIN_ID')
+        return found.get(TIMING, {}) | found[LOOP]
+
     def arm(self) -> str:
         """
         Arm the controller: after a fault, or activate it, configured if necessary; return how.
@@ -165,6 +185,14 @@ class RunningController:
         self._here.until(lambda: found, self._within)
         self._here.node.destroy_subscription(heard)
         return found[-1] if found else ''
+
+
+def reported(message: DiagnosticArray, controller: str) -> dict[str, dict[str, str]]:
+    """Return values, and the 'message', of what diagnostics say of a controller, by subject."""
+    begin = f'{controller.strip("/")}: '
+    return {status.name.removeprefix(begin): {
+        **{pair.key: pair.value for pair in status.values}, 'message': status.message}
+        for status in message.status if status.name.startswith(begin)}
 
 
 def transitions_to_active(state: int) -> tuple[int, ...]:

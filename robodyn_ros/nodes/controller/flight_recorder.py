@@ -142,7 +142,8 @@ class TimingFile:
             except OSError as error:
                 log.error(f'timing_file {path} cannot be written: {error.strerror}')
             else:
-                log.info(f'timing of {len(cycles)} cycles written: robodyn loop-report {path}')
+                log.info(f'timing of {len(cycles)} cycles written: `robodyn check-machine '
+                         f'--timing {path}`')
         disk = DiskThread('timing_file', log)
         disk.begin(write)
         disk.join()

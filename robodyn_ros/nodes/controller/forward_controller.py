@@ -33,6 +33,7 @@ from rclpy.node import Node
 from ..middleware.client_session import never, PolledClient, REPLY_POLL_PERIOD
 from ..middleware.raw_subscription import RCLError
 from ..topics.publishers import full_name, NAMELESS
+from ...control.controller.controller import Controller
 from ...control.steps import guard
 from ...errors import ParameterError
 
@@ -168,14 +169,14 @@ class NoSwitch:
     #: Why the commands do not reach the drives; '': not known.
     trouble = ''
 
-    def begin(self) -> None:
+    def begin(self, controller: Controller) -> None:
         """Do nothing."""
 
     def ask(self, over: Callable[[], bool]) -> str:
         """Return '': nothing is refused."""
         return ''
 
-    def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
+    def take_over(self, controller: Controller, within: float, over: Callable[[], bool]) -> str:
         """Return '': nothing is refused."""
         return ''
 
@@ -213,9 +214,10 @@ class ControllerSwitch:
         self._lister = PolledClient(node, ListControllers, f'{name}/list_controllers')
         self._switcher = PolledClient(node, SwitchController, f'{name}/switch_controller')
 
-    def begin(self) -> None:
-        """Clear :attr:`trouble` until :meth:`take_over`."""
+    def begin(self, controller: Controller) -> None:
+        """Clear :attr:`trouble`, and have the motor test wait, until :meth:`take_over`."""
         self._watched, self.trouble = False, ''
+        controller.cycle_input['awaited'] = 1
 
     def ask(self, over: Callable[[], bool]) -> str:
         """
@@ -229,27 +231,32 @@ class ControllerSwitch:
         self.interfaces = () if found is None else list(found.required_command_interfaces)
         return ''
 
-    def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
+    def take_over(self, controller: Controller, within: float, over: Callable[[], bool]) -> str:
         """
-        Activate the forward controller once the arm is RUNNING; return a refusal or ''.
+        Activate the forward controller once the efforts hold the arm; return a refusal or ''.
 
-        :param phase: returns the phase of the guard; ``within``: time for it to be RUNNING [s].
+        They do when it is RUNNING, or the motor test waits for the drives.
+
+        :param within: time until then [s].
         :param over: returns whether the process is about to end.
         """
-        self.trouble = self._take_over(phase, within, over)
+        self.trouble = self._take_over(controller, within, over)
         self._watched = not self.trouble
+        if self._watched:
+            controller.cycle_input['awaited'] = 0
         return self.trouble
 
-    def _take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
+    def _take_over(self, controller: Controller, within: float, over: Callable[[], bool]) -> str:
         end = time.monotonic() + within
-        while phase() == guard.RISING and time.monotonic() < end and not over():
+        while (controller.phase == guard.RISING and not _held(controller)
+               and time.monotonic() < end and not over()):
             time.sleep(REPLY_POLL_PERIOD)
-        if phase() != guard.RUNNING:
-            return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
+        if not _held(controller):
+            return self._not_activated(controller)
         if (controllers := self._controllers()) is None:
             return self._silence(self._lister)
-        if phase() != guard.RUNNING:        # the manager may have taken seconds
-            return f'{self._forwarder} is not activated: the arm is {guard.PHASES[phase()]}'
+        if not _held(controller):           # the manager may have taken seconds
+            return self._not_activated(controller)
         active = self._active(controllers)
         self._switched = True               # the switch may happen without a response
         replaced = [name for name in self._replaced if name in active]
@@ -258,6 +265,10 @@ class ControllerSwitch:
             return refusal
         self._log.info(f'{self._forwarder} is active')
         return ''
+
+    def _not_activated(self, controller: Controller) -> str:
+        return (f'{self._forwarder} is not activated: the arm is '
+                f'{guard.PHASES[controller.phase]}')
 
     def look(self) -> None:
         """Poll whether the forward controller is still active, without waiting."""
@@ -278,8 +289,8 @@ class ControllerSwitch:
         """
         if not self._switched:
             return
-        self._switched = False
-        self.begin()
+        self._switched = self._watched = False
+        self.trouble = ''
         controllers = self._controllers()
         refusal = self._silence(self._lister) if controllers is None else ''
         if controllers is not None and self._forwarder in (active := self._active(controllers)):
@@ -327,6 +338,12 @@ class ControllerSwitch:
     def _silence(self, client: PolledClient) -> str:
         return (f'{client.name} has not answered within {ANSWER_TIMEOUT:g} s: is this the '
                 'controller manager?')
+
+
+def _held(controller: Controller) -> bool:
+    """Return whether the efforts hold the arm."""
+    return controller.phase == guard.RUNNING or controller.phase == guard.RISING and bool(
+        controller.memory['awaiting'][0])
 
 
 def _by_name(response: Any) -> dict[str, Any]:
@@ -378,14 +395,9 @@ def check_hand_over(p: Mapping[str, Any], commands: str) -> None:
                              remedy='name the manager, e.g. /controller_manager')
     if not manager:
         return
-    if p['motor_test_effort']:
-        raise ParameterError(
-            'with controller_manager the forward controller is activated once the arm is RUNNING, '
-            'and the efforts of the test of the motors, before, do not reach the drives',
-            name='motor_test_effort', value=p['motor_test_effort'], remedy='set it to 0.0')
     if not commands.endswith('/commands') or commands.count('/') < 2:
         raise ParameterError(
-            f'the efforts go to {commands}, which is no topic of a forward controller',
+            f'the efforts go to {commands}, which is not the topic of a forward controller',
             name='controller_manager', value=manager,
             remedy='remap commands to /forward_effort_controller/commands')
     if replaced and p['stop_with'] != 'gravity' and not p['robot_compensates_gravity']:

@@ -203,6 +203,7 @@ class ControllerNode(LifecycleNode):
         def accepted() -> None:
             check_gravity_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
+            robot.named_poses(p['poses'], model)
             check_switch(p, self.resolve_topic_name('commands'))
             opened.callback(self._timing_file.release)
             self._timing_file.claim(p['timing_file'])
@@ -221,8 +222,9 @@ class ControllerNode(LifecycleNode):
         :param p: values of the parameters, updated.
         :raises ParameterError: one contradicts the driver.
         """
-        model, _ = with_facts(facts, model, settings(p), self.parameters.given)
-        for name, fact in known(facts).items():
+        model, agreed = with_facts(facts, model, settings(p), self.parameters.given)
+        for name, fact in {**known(facts),
+                           'motor_test_effort': agreed.motor_test_effort}.items():
             result, = self.set_parameters([RosParameter(name, value=fact)])
             assert result.successful, result.reason     # as long as the node is not configured
             p[name] = fact
@@ -252,8 +254,7 @@ class ControllerNode(LifecycleNode):
         """Activate the forward controller, if configured; return a refusal or ''."""
         if self.topics is None:
             return 'the controller has been cleaned up meanwhile'
-        controller = self.topics.loop.controller
-        return self.topics.switch.take_over(lambda: controller.phase,
+        return self.topics.switch.take_over(self.topics.loop.controller,
                                             self.parameters['arming_timeout'], self._over)
 
     def _begin_reset(self) -> Arming | str:

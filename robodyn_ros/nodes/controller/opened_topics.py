@@ -166,7 +166,7 @@ class ControllerTopics:
 
     def begin(self) -> None:
         """Prepare to arm; return the time by which other nodes are discovered."""
-        self.switch.begin()
+        self.switch.begin(self._controller)
         self.report_switch()
         self.command_publishers.wait()
 

@@ -211,6 +211,7 @@ class LiveSettings:
         self._declare_gains(values['mode'])
         check_hand_over(values, self._commands)
         if (loop := self._loop()) is not None:
+            robot.named_poses(values['poses'], loop.controller.model)
             self._prepared = loop.controller.prepare_settings(settings(values), wait=False)
 
     def _apply(self) -> None:

@@ -230,6 +230,8 @@ class ControllerReports:
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path {loop.data_path}')
         self._log.info(gravity_sentence(p['robot_compensates_gravity']))
         scarcity, settings = loop.controller.scarcity, loop.controller.settings
+        self._log.info(f'motor test: up to {settings.tested_effort:g} effort limits'
+                       if settings.tested_effort else 'no motor test (motor_test_effort)')
         limits = settings.joint_records(model)['effort_limit']
         for sentence in (scarcity.sentence(scarcity.scarce),
                          resting_error_warning(model, settings),

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters and the topic that define the robot, and the model that they give, for both nodes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import time
 from typing import Any
 
+from numpy import ndarray
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -15,7 +16,7 @@ from ..middleware.parameters import Parameter
 from ..middleware.raw_subscription import open_subscription
 from ...errors import ParameterError, UrdfError
 from ...model.resources import robot_path
-from ...model.robot import RobotModel
+from ...model.robot import checked_pose, RobotModel
 from ...model.urdf import load_urdf
 from ...model.urdf_source import urdf_text
 from ...model.validate import check_inertias
@@ -43,20 +44,40 @@ def locked(p: dict[str, Any]) -> dict[str, float]:
     if len(p['locked_joints']) != len(p['locked_positions']):
         raise ParameterError('locked_joints and locked_positions differ in length',
                              name='locked_positions', value=p['locked_positions'],
-                             remedy='give one position for each locked joint')
+                             remedy='use one position for each locked joint')
     return dict(zip(p['locked_joints'], p['locked_positions']))
 
 
 def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotModel:
     """Return the model of a URDF text; :class:`RobodynError` if it is invalid."""
     if '<' not in urdf:         # taken for the path of a file, which anybody could name
-        raise UrdfError('the robot description is no XML', name='robot description', value=urdf,
+        raise UrdfError('the robot description is not XML', name='robot description', value=urdf,
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
     tips = [name.strip() for name in tip.split(',') if name.strip()]
     return load_urdf(urdf, root=root or None, tip=tips, locked=locked(p),
                      gravity=tuple(p['gravity']) or None, meshes=(
                          robot_path(p['urdf']) if p['urdf'] and not p['robot_description']
                          else None))
+
+
+def named_poses(texts: Sequence[str], model: RobotModel) -> dict[str, ndarray]:
+    """
+    Return the poses (nv,) [rad | m] of the parameter `poses` by name.
+
+    :raises ParameterError: one is not ``name=positions``, or no pose of the robot.
+    """
+    found: dict[str, ndarray] = {}
+    for text in texts:
+        name, _, values = text.partition('=')
+        try:
+            numbers = [float(one) for one in values.split(',')]
+        except ValueError:
+            numbers = []
+        if not numbers or not name[:1].isalpha() or name in found:
+            raise ParameterError(f'pose {text!r} is not understood', name='poses', value=text,
+                                 remedy='write a name of its own and positions: low=0.0,-0.8')
+        found[name] = checked_pose(model, numbers, f'pose {name}', 'poses')
+    return found
 
 
 def controlled(p: dict[str, Any], urdf: str) -> RobotModel:

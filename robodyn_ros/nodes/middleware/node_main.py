@@ -27,7 +27,7 @@ from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 from ...compiler import second_process
 from ...errors import RobodynError
-from ...realtime.scheduling import LOOP_THREAD
+from ...realtime.scheduling import LOOP_THREAD, prompt_switches
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay active
 SHUTDOWN_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
@@ -141,14 +141,12 @@ def _main(makers: Sequence[Callable[[], Any]], args: list[str],
         # nohup sets SIGHUP to be ignored, and that is respected
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: over.set())
-    # By default the executor may keep the GIL for 5 ms while the control thread waits for it
-    sys.setswitchinterval(1e-4)
     middleware.start(args=args, signal_handler_options=SignalHandlerOptions.NO)
     nodes: list[Any] = []
     ended = threading.Event()
     abandon = partial(_abandon_compilation, nodes, ended)
     try:
-        with woken_by_signals(abandon):
+        with woken_by_signals(abandon), prompt_switches():
             made = _make(makers, load, nodes)
             return _run(nodes, int(not made), over, ended, abandon)
     finally:

@@ -41,7 +41,7 @@ def config_path(name_or_path: str) -> Path:
     raise ParameterError(
         f'no parameter file {name_or_path!r}: {path.absolute()} is no file, and {folder} has none '
         'of that name', name='config', value=name_or_path,
-        remedy=f'give the path of a file, or one of {known}')
+        remedy=f'pass the path of a file, or one of {known}')
 
 
 def check_sections(arguments: Sequence[str], node: str) -> None:

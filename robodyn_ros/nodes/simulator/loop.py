@@ -241,11 +241,11 @@ def obstacle_of(values: Mapping[str, Any], links: Collection[str]) -> Obstacle |
     for name in VECTORS:
         if len(values[name]) != 3:
             raise ParameterError(f'{name} has {len(values[name])} elements', name=name,
-                                 value=values[name], remedy='give three numbers: x, y, z')
+                                 value=values[name], remedy='use three numbers: x, y, z')
     point, surface, normal = (np.array(values[name], float) for name in VECTORS)
     if np.linalg.norm(normal) < MIN_NORMAL_LENGTH:
         raise ParameterError('obstacle_normal has no direction', name='obstacle_normal',
-                             value=normal.tolist(), remedy='give a vector that is not zero')
+                             value=normal.tolist(), remedy='use a vector that is not zero')
     return Obstacle(link, point, surface, normal, values['obstacle_stiffness'])
 
 

@@ -81,7 +81,7 @@ class ArraySubscriber:
                                 remedy='activate it first')
         if size > len(data):
             raise ArgumentError(f'a message of {size} bytes', name=self._name,
-                                remedy=f'give at most {MAX_MESSAGE_BYTES}')
+                                remedy=f'use at most {MAX_MESSAGE_BYTES}')
         if (now := time.monotonic()) >= self._looked + PUBLISHER_CHECK_PERIOD:
             self._looked = now
             self._trouble = several(self._node, self._topic, self._name)
@@ -138,13 +138,13 @@ def policy_rows(message: Float64MultiArray, joint_names: Sequence[str]) -> tuple
     if layout.data_offset != 1 or [d.size for d in layout.dim] != [n, columns]:
         sizes = [d.size for d in layout.dim]
         raise ArgumentError(f'the policy has data_offset {layout.data_offset} and size {sizes}',
-                            name='layout', remedy=f'give data_offset 1 and size {[n, columns]}')
+                            name='layout', remedy=f'use data_offset 1 and size {[n, columns]}')
     if layout.dim[0].label != ','.join(joint_names):
         raise ArgumentError(f'the rows of the policy are {layout.dim[0].label[:200]!r}',
-                            name='layout', remedy=f'give {",".join(joint_names)!r}')
+                            name='layout', remedy=f'use {",".join(joint_names)!r}')
     if len(message.data) != 1 + n * columns:
         raise ArgumentError(f'the policy has {len(message.data)} numbers', name='data',
-                            remedy=f'give {1 + n * columns}')
+                            remedy=f'use {1 + n * columns}')
     data = np.array(message.data, float)
     return float(data[0]), data[1:].reshape(n, columns)
 

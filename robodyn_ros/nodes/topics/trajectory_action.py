@@ -40,6 +40,7 @@ from ...control.settings.motion_limits import (
 from ...errors import TrajectoryError
 
 NAME = '~/follow_joint_trajectory'
+CONTROL_MSGS = 'no wheel has it, a ROS installation does (ros-<distro>-control-msgs)'
 CHECK_PERIOD = 0.05    # [s] of the tolerances and the feedback
 SLOW_REQUEST = 0.05    # [s]; accepting a request for longer is logged
 GOAL_LEAD = 2 * LEAD    # s until a goal starts: it is accepted between planning and start
@@ -57,7 +58,8 @@ def serve_trajectories(node: Node, references: TrajectorySubscriber,
         from control_msgs.action import FollowJointTrajectory
     except ImportError as error:
         node.get_logger().info(f'no action {NAME}, which MoveIt needs: control_msgs is not '
-                               f'installed ({error}); ~/joint_trajectory is subscribed')
+                               f'installed ({error}): {CONTROL_MSGS}; ~/joint_trajectory is '
+                               'subscribed')
         return None
     try:
         return TrajectoryAction(node, FollowJointTrajectory, references, fault)
@@ -133,10 +135,10 @@ class TrajectoryAction:
         number = len(goal.trajectory.points)
         if not number:
             raise TrajectoryError('the goal has no waypoints', name='points',
-                                  remedy='give one at least; to stop, cancel the goal')
+                                  remedy='use one at least; to stop, cancel the goal')
         if number > MAX_WAYPOINTS:
             raise TrajectoryError(f'{number} waypoints', name='points',
-                                  remedy=f'give at most {MAX_WAYPOINTS}')
+                                  remedy=f'use at most {MAX_WAYPOINTS}')
         for name in ('component_path_tolerance', 'component_goal_tolerance'):
             if getattr(goal, name, None):
                 raise TrajectoryError(f'the goal has a {name}', name=name,

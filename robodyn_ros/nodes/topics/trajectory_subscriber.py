@@ -227,13 +227,13 @@ class TrajectorySubscriber:
                                                       'gone after 20 s')
         message = JointTrajectoryMessage(data)
         if message.waypoints > MAX_WAYPOINTS:
-            _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MAX_WAYPOINTS}')
+            _refuse(f'{message.waypoints} waypoints', 'points', f'use at most {MAX_WAYPOINTS}')
         if message.waypoints > MAX_PLAIN_WAYPOINTS and planner_is_being_compiled():
             _refuse(f'{message.waypoints} waypoints while the planner is being compiled', 'points',
                     f'send them again in a minute, or at most {MAX_PLAIN_WAYPOINTS}')
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
-            _refuse(f'a message of {size} bytes', 'points', f'give at most {MAX_MESSAGE_BYTES}')
+            _refuse(f'a message of {size} bytes', 'points', f'use at most {MAX_MESSAGE_BYTES}')
         start, elapsed, at_once = self._start(message, follower, now, lead)
         if message.waypoints == 0:          # it asks to stop
             return Request(follower, Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0))),

@@ -4,33 +4,73 @@
 #include "robot_controller.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <cstring>
+#include <exception>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "pluginlib/class_list_macros.hpp"
+#include "urdf/model.h"
 
 namespace robot_controller
 {
 namespace
 {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kRounding = 1e-6;  // relative, of the update rate
-constexpr double kResume = 2.5;     // intervals of updates within which a restart goes on
+constexpr double kRounding = 1e-6;   // relative, of the update rate
+constexpr double kResume = 2.5;      // intervals of updates within which a restart goes on
+constexpr double kMinArming = 0.01;  // s
+constexpr std::size_t kRetired = 16;
+
+robodyn_parameters parameters(int settings)
+{
+  robodyn_parameters parameters{};
+  std::ignore = robodyn_controller_parameters(settings, &parameters);
+  return parameters;
+}
+
+/// Mass of a link and of all that is fixed to it.
+double mass(const urdf::Link & link, const std::set<std::string> & moving)
+{
+  double sum = link.inertial ? link.inertial->mass : 0.0;
+  for (const auto & child : link.child_links)
+  {
+    sum += moving.count(child->parent_joint->name) ? 0.0 : mass(*child, moving);
+  }
+  return sum;
+}
+
+const char * type_of(const urdf::Joint & joint)
+{
+  return joint.type == urdf::Joint::REVOLUTE     ? "revolute"
+         : joint.type == urdf::Joint::CONTINUOUS ? "continuous"
+         : joint.type == urdf::Joint::PRISMATIC  ? "prismatic"
+                                                 : "of another type";
+}
 }  // namespace
 
 CallbackReturn RobotController::on_init()
 {
+  std::vector<std::string> joints;
   for (int i = 0; i < robodyn_controller_joints(); ++i)
   {
-    joints_.emplace_back(robodyn_controller_joint(i));
+    joints.emplace_back(robodyn_controller_joint(i));
+  }
+  double arming = 0.5 * kMinArming;
+  for (int k = 0; k < robodyn_controller_settings_count(); ++k)
+  {
+    arming = std::max(arming, parameters(k).arming_time);
   }
   const auto node = get_node();
   rcl_interfaces::msg::ParameterDescriptor fixed;
   fixed.read_only = true;
+  node->declare_parameter("joints", joints, fixed);
+  node->declare_parameter("prefix", "", fixed);
   node->declare_parameter(
     "state_interfaces", std::vector<std::string>{"position", "velocity", "effort"}, fixed);
+  node->declare_parameter("fallback_controllers", std::vector<std::string>{}, fixed);
   node->declare_parameter("base_frame", "", fixed);
   node->declare_parameter("payload_frame", "", fixed);
   node->declare_parameter("flight_folder", "", fixed);
@@ -43,13 +83,26 @@ CallbackReturn RobotController::on_init()
     fixed.floating_point_range[0].to_value = upper;
     node->declare_parameter(name, value, fixed);
   };
-  number("arming_timeout", 0.2, 0.001, 10.0);
+  number("arming_timeout", 2.0 * arming, 0.001, 10.0);
   number("telemetry_rate", 20.0, 1.0, 1000.0);
   number("flight_recorder", 5.0, 0.0, 60.0);
   return CallbackReturn::SUCCESS;
 }
 
 CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
+{
+  try
+  {
+    return configure();
+  }
+  catch (const std::exception & error)
+  {
+    RCLCPP_ERROR(get_node()->get_logger(), "not configured: %s", error.what());
+    return CallbackReturn::FAILURE;
+  }
+}
+
+CallbackReturn RobotController::configure()
 {
   const auto node = get_node();
   const auto logger = node->get_logger();
@@ -67,6 +120,29 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
   if (is_async())
   {
     RCLCPP_ERROR(logger, "is_async is set: the efforts would be a period late, set it to false");
+    return CallbackReturn::FAILURE;
+  }
+  joints_ = node->get_parameter("joints").as_string_array();
+  const std::size_t n = joints_.size();
+  if (n != static_cast<std::size_t>(robodyn_controller_joints()))
+  {
+    RCLCPP_ERROR(
+      logger, "joints: %zu names, and %s has %d joints", n, robodyn_controller_robot(),
+      robodyn_controller_joints());
+    return CallbackReturn::FAILURE;
+  }
+  for (auto & joint : joints_)
+  {
+    joint = node->get_parameter("prefix").as_string() + joint;
+  }
+  const std::string other = contradiction(get_robot_description());
+  if (!other.empty())
+  {
+    RCLCPP_ERROR(
+      logger,
+      "robot_description is not of the robot that was exported, %s: %s; export again from this "
+      "URDF, or give that one to the controller manager",
+      robodyn_controller_robot(), other.c_str());
     return CallbackReturn::FAILURE;
   }
   state_interface_types_ = node->get_parameter("state_interfaces").as_string_array();
@@ -87,24 +163,7 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
       logger, "state_interfaces: name position, and those of velocity and effort that there are");
     return CallbackReturn::FAILURE;
   }
-  const auto chosen = set_parameters({node->get_parameter("settings")});
-  if (!chosen.successful)
-  {
-    RCLCPP_ERROR(logger, "%s", chosen.reason.c_str());
-    return CallbackReturn::FAILURE;
-  }
-  int error = ROBODYN_OK;
-  spare_ = create(&error);
-  if (!spare_)
-  {
-    RCLCPP_ERROR(
-      logger, "no controller of %s: %s%s", robodyn_controller_robot(),
-      robodyn_controller_error_text(error),
-      error == ROBODYN_WRONG_CPU ? "; export again for this processor" : "");
-    return CallbackReturn::FAILURE;
-  }
 
-  const std::size_t n = joints_.size();
   cycle_ = Cycle{};
   states_.assign(n, {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
   for (auto * array :
@@ -115,6 +174,7 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
     array->assign(n, 0.0);
   }
   arming_timeout_ = node->get_parameter("arming_timeout").as_double();
+  state_timeout_ = parameters(0).state_timeout;
   release_at_fault_ = node->get_parameter("release_at_fault").as_bool();
   telemetry_rate_ = node->get_parameter("telemetry_rate").as_double();
   base_frame_ = node->get_parameter("base_frame").as_string();
@@ -124,31 +184,151 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
   {
     flight_folder_ = rclcpp::get_log_directory().string();
   }
-  reported_ = cycle_;
+  has_fallback_ = !node->get_parameter("fallback_controllers").as_string_array().empty();
 
+  const std::lock_guard<std::mutex> lock(executor_mutex_);
+  intent_ = Intent{};
+  const std::string refusal = set_settings(node->get_parameter("settings").as_string());
+  if (!refusal.empty())
+  {
+    RCLCPP_ERROR(logger, "no controller of %s: %s", robodyn_controller_robot(), refusal.c_str());
+    return CallbackReturn::FAILURE;
+  }
+  if (!has_fallback_ && !parameters(intent_.settings).robot_compensates_gravity)
+  {
+    RCLCPP_WARN(
+      logger,
+      "fallback_controllers is empty: nothing holds the arm after a fault or if it is not armed, "
+      "unless its brakes engage; name a controller that does");
+  }
+  retired_.reserve(kRetired);
   open_topics();
+  open_ = true;
   return CallbackReturn::SUCCESS;
 }
 
-RobotController::Library RobotController::create(int * error) const
+std::string RobotController::contradiction(const std::string & description) const
+{
+  urdf::Model robot;
+  if (!robot.initString(description))
+  {
+    return "it cannot be read";
+  }
+  const std::string prefix = get_node()->get_parameter("prefix").as_string();
+  const auto name_of = [&](const char * exported)
+  {
+    for (std::size_t i = 0; i < joints_.size(); ++i)
+    {
+      if (!std::strcmp(exported, robodyn_controller_joint(static_cast<int>(i))))
+      {
+        return joints_[i];
+      }
+    }
+    return prefix + exported;  // mimics another one
+  };
+  robodyn_body body;
+  std::set<std::string> moving;
+  for (int i = 0; robodyn_controller_body(i, &body); ++i)
+  {
+    const std::string name = name_of(body.joint);
+    if (!robot.getJoint(name))
+    {
+      return "it has no joint " + name;
+    }
+    moving.insert(name);
+  }
+  for (int i = 0; robodyn_controller_body(i, &body); ++i)
+  {
+    const std::string name = name_of(body.joint);
+    const auto joint = robot.getJoint(name);
+    const auto link = robot.getLink(joint->child_link_name);
+    if (std::strcmp(type_of(*joint), body.type))
+    {
+      return name + " is " + type_of(*joint) + ", and was " + body.type;
+    }
+    const urdf::JointLimits none;
+    const auto & limits = joint->limits ? *joint->limits : none;
+    const std::tuple<const char *, double, double> numbers[] = {
+      {"mass moved by", mass(*link, moving), body.mass},
+      {"lower limit of", limits.lower, body.position_lower},
+      {"upper limit of", limits.upper, body.position_upper},
+      {"velocity limit of", limits.velocity, body.velocity},
+      {"effort limit of", limits.effort, body.effort}};
+    for (const auto & [what, here, exported] : numbers)
+    {
+      if (
+        std::isfinite(exported) &&
+        std::abs(here - exported) > kRounding * std::max(1.0, std::abs(exported)))
+      {
+        return std::string(what) + " " + name + " is " + std::to_string(here) + ", and was " +
+               std::to_string(exported);
+      }
+    }
+  }
+  return "";
+}
+
+RobotController::Library RobotController::create(
+  const Intent & intent, int * error, int * joint) const
 {
   const double seconds = get_node()->get_parameter("flight_recorder").as_double();
-  return Library(
+  Library library(
     robodyn_controller_create(
       ROBODYN_CONTROLLER_VERSION, static_cast<int>(joints_.size()),
       static_cast<int>(seconds / robodyn_controller_period()), error),
     robodyn_controller_destroy);
+  if (!library)
+  {
+    return nullptr;
+  }
+  const std::vector<robodyn_joint_state> states(
+    joints_.size(), {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
+  std::vector<double> efforts(joints_.size());
+  const auto taken = [&](int posted)
+  {
+    if (posted == ROBODYN_OK)
+    {
+      std::ignore = robodyn_controller_step(
+        library.get(), states.data(), -robodyn_controller_period(), efforts.data());
+      posted = robodyn_controller_posted(library.get(), joint);
+    }
+    return posted;
+  };
+  if (intent.settings != 0)
+  {
+    *error = taken(robodyn_controller_post_settings(library.get(), intent.settings));
+  }
+  if (*error == ROBODYN_OK && intent.mass != 0.0)
+  {
+    *error = taken(robodyn_controller_post_payload(library.get(), intent.mass, intent.center));
+  }
+  return *error == ROBODYN_OK ? library : nullptr;
 }
 
 CallbackReturn RobotController::on_cleanup(const rclcpp_lifecycle::State &)
 {
+  const std::lock_guard<std::mutex> executor(executor_mutex_);  // none of its functions runs
+  if (open_)
+  {
+    report_events();
+    write_recordings(true);
+  }
+  open_ = false;
   close_topics();
   const std::lock_guard<std::mutex> lock(library_mutex_);
+  const std::lock_guard<std::mutex> loop(loop_mutex_);
+  released_ = true;
+  active_ = false;
   stepped_ = nullptr;
-  library_ = spare_ = retired_ = faulty_ = nullptr;
-  waits_for_post_ = false;
+  library_ = spare_ = nullptr;
+  retired_.clear();
   stop_ = -1;
   return CallbackReturn::SUCCESS;
+}
+
+CallbackReturn RobotController::on_shutdown(const rclcpp_lifecycle::State & previous)
+{
+  return on_cleanup(previous);
 }
 
 CallbackReturn RobotController::on_error(const rclcpp_lifecycle::State & previous)
@@ -206,7 +386,6 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
 {
   const std::lock_guard<std::mutex> lock(library_mutex_);
   const std::lock_guard<std::mutex> loop(loop_mutex_);
-  released_ = false;
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double> pause = now - last_update_;
   last_update_ = now;
@@ -215,21 +394,26 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
     std::ignore = interface->set_value(kNan);
   }
   // The manager restarts a controller whose chained mode changes: the arm does not notice.
-  const bool driven = library_ && (robodyn_controller_phase(stepped_) == ROBODYN_RISING ||
-                                   robodyn_controller_phase(stepped_) == ROBODYN_RUNNING);
+  const bool driven =
+    library_ && !failed_ && (phase_ == ROBODYN_RISING || phase_ == ROBODYN_RUNNING);
   if (driven && pause < kResume * interval_)
   {
-    write(efforts_);
+    released_ = false;
+    active_ = true;
+    std::ignore = write(efforts_);
     return CallbackReturn::SUCCESS;
   }
   // With a memory of its own, allocated beforehand: faults, requests and estimates are of the past.
-  int error = ROBODYN_OK;
-  retired_ = std::move(library_);  // freed by the executor
-  library_ = spare_ ? std::move(spare_) : create(&error);
+  int error = ROBODYN_OK, joint = -1;
+  if (library_)
+  {
+    retired_.push_back(std::move(library_));  // freed by the executor
+  }
+  library_ = spare_ ? std::move(spare_) : create(intent_, &error, &joint);
   spare_.reset();
   if (!library_)
   {
-    RCLCPP_ERROR(get_node()->get_logger(), "%s", robodyn_controller_error_text(error));
+    RCLCPP_ERROR(get_node()->get_logger(), "%s", error_text(error, joint).c_str());
     return CallbackReturn::FAILURE;
   }
   stepped_ = library_.get();
@@ -237,14 +421,14 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
   {
     robodyn_controller_emergency_stop(stepped_, stop_);
   }
-  if (settings_ != 0)
-  {
-    robodyn_controller_post_settings(stepped_, settings_);
-  }
   robodyn_controller_arm(stepped_);
   states_.assign(joints_.size(), {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
-  waited_ = 0.0;
-  now_ = 0.0;
+  waited_ = now_ = not_taken_ = 0.0;
+  phase_ = ROBODYN_INACTIVE;
+  failed_ = false;
+  refusal_ = nullptr;
+  released_ = false;
+  active_ = true;
   step();  // before the hardware is written to: it would get no effort in this cycle
   return CallbackReturn::SUCCESS;
 }
@@ -256,12 +440,12 @@ CallbackReturn RobotController::on_deactivate(const rclcpp_lifecycle::State &)
   // makes meanwhile must not write after this.
   const std::lock_guard<std::mutex> loop(loop_mutex_);
   released_ = true;
-  if (robodyn_controller_phase(stepped_) != ROBODYN_INACTIVE)
+  if (phase_ != ROBODYN_INACTIVE)
   {
-    write(zeros_);
+    std::ignore = write(zeros_);
   }
-  const std::lock_guard<std::mutex> lock(cycle_mutex_);
-  cycle_.active = false;
+  active_ = false;
+  push(Event::kDeactivated);
   return CallbackReturn::SUCCESS;
 }
 
@@ -283,12 +467,38 @@ return_type RobotController::update_and_write_commands(
   interval_ = update - last_update_;
   last_update_ = update;
   now_ += period.seconds();
-  const bool applied = step();
+  const bool taken = step();
+  not_taken_ = taken ? 0.0 : not_taken_ + period.seconds();
   waited_ += period.seconds();
   // The manager deactivates a controller whose update fails, and activates its fallback.
-  const bool fault = robodyn_controller_phase(stepped_) == ROBODYN_FAULT;
-  const bool released = release_at_fault_ || !applied;
-  return (fault && released) || waited_ > arming_timeout_ ? return_type::ERROR : return_type::OK;
+  if (failed_ || phase_ == ROBODYN_FAULT)
+  {
+    failed_ = failed_ || release_at_fault_ || !applied_now_;
+  }
+  else if (waited_ > arming_timeout_)
+  {
+    fail(Event::kNotArmed, refusal_ ? refusal_ : "NO_REASON", refusal_joint_);
+  }
+  else if (phase_ == ROBODYN_INACTIVE && std::isnan(waited_))
+  {
+    fail(Event::kStopped);
+  }
+  else if (not_taken_ > state_timeout_)
+  {
+    fail(Event::kNotTaken);
+  }
+  return failed_ ? return_type::ERROR : return_type::OK;
+}
+
+void RobotController::fail(Event::Kind kind, const char * reason, int joint)
+{
+  failed_ = true;
+  push(kind, reason, joint);
+}
+
+void RobotController::push(Event::Kind kind, const char * reason, int joint)
+{
+  unreported_ += events_.push(Event{kind, phase_, joint, reason, stepped_}) ? 0 : 1;
 }
 
 bool RobotController::step()
@@ -298,13 +508,25 @@ bool RobotController::step()
   {
     read_chained_reference();
   }
-  const bool apply = robodyn_controller_step(stepped_, states_.data(), now_, applied_.data());
+  applied_now_ = robodyn_controller_step(stepped_, states_.data(), now_, applied_.data());
   const int phase = robodyn_controller_phase(stepped_);
   if (phase != ROBODYN_INACTIVE)
   {
     waited_ = kNan;
   }
-  if (apply)
+  else if (!refusal_ && std::strcmp(robodyn_controller_arming_refusal(stepped_), "NO_REASON"))
+  {
+    refusal_ = robodyn_controller_arming_refusal(stepped_);
+    refusal_joint_ = robodyn_controller_arming_refusal_joint(stepped_);
+  }
+  if (phase != phase_)
+  {
+    phase_ = phase;
+    push(
+      Event::kPhase, robodyn_controller_reason(stepped_),
+      robodyn_controller_reason_joint(stepped_));
+  }
+  if (applied_now_)
   {
     efforts_ = applied_;
   }
@@ -312,9 +534,8 @@ bool RobotController::step()
   {
     efforts_ = zeros_;  // otherwise the last message of a stop remains
   }
-  write(efforts_);
   share();
-  return apply;
+  return write(efforts_);
 }
 
 void RobotController::read_states()
@@ -354,12 +575,18 @@ void RobotController::read_chained_reference()
     stepped_, chained_position_.data(), chained_velocity_.data(), nullptr);
 }
 
-void RobotController::write(const std::vector<double> & efforts)
+bool RobotController::write(const std::vector<double> & efforts)
 {
+  bool taken = true;
   for (std::size_t i = 0; i < efforts.size(); ++i)
   {
-    unwritten_ += command_interfaces_[i].set_value(efforts[i]) ? 0 : 1;
+    if (!command_interfaces_[i].set_value(efforts[i]))
+    {
+      taken = false;
+      ++unwritten_;
+    }
   }
+  return taken;
 }
 
 void RobotController::share()
@@ -371,10 +598,9 @@ void RobotController::share()
     return;
   }
   Cycle & c = cycle_;
-  c.active = true;
-  c.phase = robodyn_controller_phase(stepped_);
+  c.phase = phase_;
   c.settings = robodyn_controller_settings(stepped_);
-  const bool refused = c.refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);
+  const bool refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);
   c.reason =
     refused ? robodyn_controller_arming_refusal(stepped_) : robodyn_controller_reason(stepped_);
   c.joint = refused ? robodyn_controller_arming_refusal_joint(stepped_)
@@ -384,6 +610,7 @@ void RobotController::share()
   c.cycles = cycles_;
   c.unread = unread_;
   c.unwritten = unwritten_;
+  c.unreported = unreported_;
   for (std::size_t i = 0; i < joints_.size(); ++i)
   {
     c.position[i] = states_[i].position;

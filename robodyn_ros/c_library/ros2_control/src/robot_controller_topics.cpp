@@ -4,7 +4,7 @@
 // Topics, parameters and recordings: what the executor of the node does, beside the loop.
 
 #include <algorithm>
-#include <limits>
+#include <exception>
 #include <utility>
 
 #include "robot_controller.hpp"
@@ -15,16 +15,42 @@ namespace
 {
 constexpr double kLongestPast = 0.5;  // s, of the stamp of a trajectory
 constexpr double kRecordAfter = 1.0;  // s after a fault
+constexpr int kLongestWait = 100;     // ms, for a step to take a request
 constexpr const char * kPhases[] = {"INACTIVE", "RISING", "RUNNING", "STOPPING", "FAULT"};
 
-std::string described(const char * code, int joint)
+}  // namespace
+
+std::string RobotController::described(const char * code, int joint) const
 {
   const char * const text = robodyn_controller_reason_text(code);
-  const char * const name = robodyn_controller_joint(joint);
+  const char * const name = joint_name(joint);
   return std::string(code) + (text ? std::string(": ") + text : "") +
          (name ? std::string(" (") + name + ")" : "");
 }
-}  // namespace
+
+const char * RobotController::joint_name(int joint) const
+{
+  const bool known = joint >= 0 && joint < static_cast<int>(joints_.size());
+  return known ? joints_[static_cast<std::size_t>(joint)].c_str() : nullptr;
+}
+
+template <typename Function>
+void RobotController::call(Function function)
+{
+  const std::lock_guard<std::mutex> lock(executor_mutex_);
+  if (!open_)
+  {
+    return;  // cleaned up since it was scheduled
+  }
+  try
+  {
+    function();
+  }
+  catch (const std::exception & error)  // would end the process of the manager
+  {
+    RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
+  }
+}
 
 void RobotController::open_topics()
 {
@@ -32,25 +58,32 @@ void RobotController::open_topics()
   diagnostics_ = node->create_publisher<diagnostic_msgs::msg::DiagnosticArray>("/diagnostics", 10);
   reference_ = node->create_publisher<sensor_msgs::msg::JointState>("~/reference", 10);
   external_torque_ = node->create_publisher<sensor_msgs::msg::JointState>("~/external_torque", 10);
-  phase_ = node->create_publisher<std_msgs::msg::UInt8>("~/phase", 10);
+  phase_publisher_ = node->create_publisher<std_msgs::msg::UInt8>("~/phase", 10);
   trajectory_ = node->create_subscription<trajectory_msgs::msg::JointTrajectory>(
-    "~/joint_trajectory", 1,
-    [this](const trajectory_msgs::msg::JointTrajectory & m) { follow_trajectory(m); });
+    "~/joint_trajectory", 1, [this](const trajectory_msgs::msg::JointTrajectory & m)
+    { call([&] { follow_trajectory(m); }); });
   pose_ = node->create_subscription<geometry_msgs::msg::PoseStamped>(
-    "~/target_pose", 1, [this](const geometry_msgs::msg::PoseStamped & m) { follow_pose(m); });
+    "~/target_pose", 1,
+    [this](const geometry_msgs::msg::PoseStamped & m) { call([&] { follow_pose(m); }); });
   payload_ = node->create_subscription<geometry_msgs::msg::InertiaStamped>(
-    "~/payload", 1, [this](const geometry_msgs::msg::InertiaStamped & m) { take_payload(m); });
+    "~/payload", 1,
+    [this](const geometry_msgs::msg::InertiaStamped & m) { call([&] { take_payload(m); }); });
   emergency_stop_ = node->create_subscription<std_msgs::msg::Bool>(
-    "~/emergency_stop", 10, [this](const std_msgs::msg::Bool & m) { set_emergency_stop(m.data); });
+    "~/emergency_stop", 10,
+    [this](const std_msgs::msg::Bool & m) { call([&] { set_emergency_stop(m.data); }); });
   heartbeat_ = node->create_subscription<std_msgs::msg::Bool>(
     "~/heartbeat", rclcpp::QoS(10).best_effort(),
     [this](const std_msgs::msg::Bool & m)
     {
-      const std::lock_guard<std::mutex> lock(library_mutex_);
-      if (m.data && library_ && heartbeat_->get_publisher_count() == 1)
-      {
-        robodyn_controller_heartbeat(library_.get());
-      }
+      call(
+        [&]
+        {
+          const std::lock_guard<std::mutex> lock(library_mutex_);
+          if (m.data && library_ && heartbeat_->get_publisher_count() == 1)
+          {
+            robodyn_controller_heartbeat(library_.get());
+          }
+        });
     });
   stop_service_ = node->create_service<std_srvs::srv::Trigger>(
     "~/stop",
@@ -58,18 +91,36 @@ void RobotController::open_topics()
       const std_srvs::srv::Trigger::Request::SharedPtr,
       const std_srvs::srv::Trigger::Response::SharedPtr response)
     {
-      const std::lock_guard<std::mutex> lock(library_mutex_);
-      response->success = static_cast<bool>(library_);
-      response->message = library_ ? "see ~/phase" : "not activated yet";
-      if (library_)
-      {
-        robodyn_controller_stop(library_.get());
-      }
+      call(
+        [&]
+        {
+          response->message = stop();
+          response->success = response->message.empty();
+        });
     });
   on_set_parameters_ = node->add_on_set_parameters_callback(
-    [this](const std::vector<rclcpp::Parameter> & p) { return set_parameters(p); });
+    [this](const std::vector<rclcpp::Parameter> & parameters)
+    {
+      rcl_interfaces::msg::SetParametersResult result;
+      result.successful = false;
+      result.reason = "the controller is not configured, or see its log";
+      call(
+        [&]
+        {
+          result.reason.clear();
+          for (const auto & parameter : parameters)
+          {
+            if (parameter.get_name() == "settings")
+            {
+              result.reason = set_settings(parameter.as_string());
+            }
+          }
+          result.successful = result.reason.empty();
+        });
+      return result;
+    });
   timer_ = node->create_wall_timer(
-    std::chrono::duration<double>(1.0 / telemetry_rate_), [this] { tick(); });
+    std::chrono::duration<double>(1.0 / telemetry_rate_), [this] { call([this] { tick(); }); });
 }
 
 void RobotController::close_topics()
@@ -86,78 +137,91 @@ void RobotController::close_topics()
 
 void RobotController::tick()
 {
-  Cycle cycle;
-  {
-    const std::lock_guard<std::mutex> lock(cycle_mutex_);
-    cycle = cycle_;
-  }
   check_emergency_stop();
-  report(cycle);
-  publish(cycle);
-  Library retired, spare;
+  report_events();
+  write_recordings(false);
+  publish();
   bool lacks_spare;
   {
     const std::lock_guard<std::mutex> lock(library_mutex_);
-    retired = std::move(retired_);
     lacks_spare = !spare_;
   }
   if (lacks_spare)
   {
-    spare = create(nullptr);
+    int error = ROBODYN_OK, joint = -1;
+    Library spare = create(intent_, &error, &joint);
     const std::lock_guard<std::mutex> lock(library_mutex_);
     spare_ = std::move(spare);
   }
 }
 
-void RobotController::report(const Cycle & cycle)
+void RobotController::report_events()
 {
-  const auto logger = get_node()->get_logger();
-  if (cycle.phase == ROBODYN_FAULT && reported_.phase != ROBODYN_FAULT)
-  {
-    RCLCPP_ERROR(
-      logger, "FAULT %s; activate again to re-arm", described(cycle.reason, cycle.joint).c_str());
-  }
-  else if (cycle.active && (cycle.phase != reported_.phase || !reported_.active))
-  {
-    RCLCPP_INFO(logger, "%s", kPhases[cycle.phase]);
-  }
-  if (reported_.active && !cycle.active)
-  {
-    const bool refused = cycle.phase == ROBODYN_INACTIVE && cycle.refused;
-    RCLCPP_INFO(
-      logger, "inactive%s%s", refused ? ", not armed: " : "",
-      refused ? described(cycle.reason, cycle.joint).c_str() : "");
-  }
-  int joint = -1, result = ROBODYN_PENDING;
+  std::vector<Library> known;  // those before the last activation are freed after this
   {
     const std::lock_guard<std::mutex> lock(library_mutex_);
-    if (waits_for_post_)
+    known = retired_;
+    retired_.clear();
+    known.push_back(library_);
+  }
+  Event event;
+  while (events_.pop(event))
+  {
+    report(event, known);
+  }
+}
+
+void RobotController::report(const Event & event, const std::vector<Library> & known)
+{
+  const auto logger = get_node()->get_logger();
+  const std::string reason = described(event.reason, event.joint);
+  if (event.kind == Event::kNotArmed)
+  {
+    RCLCPP_ERROR(logger, "not armed within arming_timeout: %s", reason.c_str());
+  }
+  else if (event.kind == Event::kStopped)
+  {
+    RCLCPP_WARN(logger, "stopped: the controller ends, its fallback_controllers hold the arm");
+  }
+  else if (event.kind == Event::kNotTaken)
+  {
+    RCLCPP_ERROR(
+      logger, "the hardware interface has not taken the commands for %g s", state_timeout_);
+  }
+  else if (event.kind == Event::kDeactivated)
+  {
+    RCLCPP_INFO(logger, "inactive");
+  }
+  else if (event.phase != ROBODYN_FAULT)
+  {
+    RCLCPP_INFO(logger, "%s", kPhases[event.phase]);
+  }
+  else
+  {
+    RCLCPP_ERROR(logger, "FAULT %s; activate again to re-arm", reason.c_str());
+    for (const auto & library : known)
     {
-      result = robodyn_controller_posted(library_.get(), &joint);
-    }
-    if (cycle.phase == ROBODYN_FAULT && reported_.phase != ROBODYN_FAULT)
-    {
-      faulty_ = library_;
-      ticks_to_recording_ = static_cast<int>(kRecordAfter * telemetry_rate_);
+      if (library.get() == event.library)
+      {
+        recordings_.push_back({library, static_cast<int>(kRecordAfter * telemetry_rate_)});
+      }
     }
   }
-  if (result != ROBODYN_PENDING)
+}
+
+void RobotController::write_recordings(bool all)
+{
+  const auto logger = get_node()->get_logger();
+  for (auto & recording : recordings_)
   {
-    waits_for_post_ = false;
-    if (result != ROBODYN_OK)
+    if (--recording.ticks >= 0 && !all)
     {
-      const char * const name = robodyn_controller_joint(joint);
-      RCLCPP_WARN(
-        logger, "request refused: %s%s%s", robodyn_controller_error_text(result), name ? ", " : "",
-        name ? name : "");
+      continue;
     }
-  }
-  if (faulty_ && --ticks_to_recording_ < 0)
-  {
     const std::string file = flight_folder_ + "/" + get_node()->get_name() + "_" +
                              std::to_string(get_node()->now().nanoseconds()) + ".flight";
-    const int written = robodyn_controller_write_recording(faulty_.get(), file.c_str());
-    faulty_.reset();
+    const int written = robodyn_controller_write_recording(recording.library.get(), file.c_str());
+    recording.library.reset();
     if (written == ROBODYN_OK)
     {
       RCLCPP_INFO(logger, "recording of the fault: robodyn replay %s", file.c_str());
@@ -167,18 +231,28 @@ void RobotController::report(const Cycle & cycle)
       RCLCPP_ERROR(logger, "%s: %s", file.c_str(), robodyn_controller_error_text(written));
     }
   }
-  reported_ = cycle;
+  recordings_.erase(
+    std::remove_if(
+      recordings_.begin(), recordings_.end(),
+      [](const Recording & recording) { return !recording.library; }),
+    recordings_.end());
 }
 
-void RobotController::publish(const Cycle & cycle)
+void RobotController::publish()
 {
+  Cycle cycle;
+  {
+    const std::lock_guard<std::mutex> lock(cycle_mutex_);
+    cycle = cycle_;
+  }
+  const bool active = active_;
   const auto stamp = get_node()->now();
   const bool fault = cycle.phase == ROBODYN_FAULT;
-  if (cycle.active)
+  if (active)
   {
     std_msgs::msg::UInt8 phase;
     phase.data = static_cast<std::uint8_t>(cycle.phase);
-    phase_->publish(phase);
+    phase_publisher_->publish(phase);
     sensor_msgs::msg::JointState message;
     message.header.stamp = stamp;
     message.name = joints_;
@@ -197,7 +271,7 @@ void RobotController::publish(const Cycle & cycle)
   }
   ticks_ = 0;  // once a second
   diagnostic_msgs::msg::DiagnosticStatus status;
-  const std::string phase = cycle.active ? kPhases[cycle.phase] : "inactive";
+  const std::string phase = active ? kPhases[cycle.phase] : "inactive";
   const std::string reason = described(cycle.reason, cycle.joint);
   status.level = fault ? status.ERROR : status.OK;
   status.name = get_node()->get_name();
@@ -213,7 +287,8 @@ void RobotController::publish(const Cycle & cycle)
     {"chained reference", robodyn_controller_error_text(cycle.reference_error)},
     {"cycles", std::to_string(cycle.cycles)},
     {"refused samples", std::to_string(cycle.unread)},
-    {"commands not taken", std::to_string(cycle.unwritten)}};
+    {"commands not taken", std::to_string(cycle.unwritten)},
+    {"events not reported", std::to_string(cycle.unreported)}};
   for (const auto & [key, value] : values)
   {
     diagnostic_msgs::msg::KeyValue pair;
@@ -246,11 +321,29 @@ void RobotController::check_emergency_stop()
   }
 }
 
+std::string RobotController::stop()
+{
+  const std::lock_guard<std::mutex> lock(library_mutex_);
+  robodyn_parameters p{};
+  std::ignore = robodyn_controller_parameters(intent_.settings, &p);
+  if (!active_)
+  {
+    return "the controller is not active";
+  }
+  if (!has_fallback_ && !p.robot_compensates_gravity && !p.stop_with_gravity && !p.lower_to_rest)
+  {
+    return "nothing would hold the arm after the stop: name fallback_controllers, or export with "
+           "stop_with: gravity";
+  }
+  robodyn_controller_stop(library_.get());
+  return "";
+}
+
 template <typename Request>
 void RobotController::post(const rclcpp::SubscriptionBase & topic, bool reference, Request request)
 {
   std::string refusal;
-  if (!reported_.active)
+  if (reference && !active_)
   {
     refusal = "the controller is not active";
   }
@@ -264,9 +357,12 @@ void RobotController::post(const rclcpp::SubscriptionBase & topic, bool referenc
   }
   else
   {
-    const std::lock_guard<std::mutex> lock(library_mutex_);
-    refusal = request(library_.get());
-    waits_for_post_ = waits_for_post_ || refusal.empty();
+    Library library;
+    {
+      const std::lock_guard<std::mutex> lock(library_mutex_);
+      library = library_;
+    }
+    refusal = request(library);
   }
   if (!refusal.empty())
   {
@@ -276,19 +372,83 @@ void RobotController::post(const rclcpp::SubscriptionBase & topic, bool referenc
   }
 }
 
-std::string RobotController::error_text(int error, int joint)
+std::string RobotController::result(const Library & library, int error, int joint) const
 {
-  const char * const name = robodyn_controller_joint(joint);
+  if (error == ROBODYN_OK)
+  {
+    error = ROBODYN_PENDING;
+    for (int i = 0; error == ROBODYN_PENDING && active_ && i < kLongestWait; ++i)
+    {
+      rclcpp::sleep_for(std::chrono::milliseconds(1));
+      error = robodyn_controller_posted(library.get(), &joint);
+    }
+  }
+  return error_text(error, joint);
+}
+
+std::string RobotController::error_text(int error, int joint) const
+{
+  const char * const name = joint_name(joint);
   return error == ROBODYN_OK ? ""
                              : std::string(robodyn_controller_error_text(error)) +
+                                 (error == ROBODYN_WRONG_CPU ? "; export for this processor" : "") +
                                  (name ? ", " : "") + (name ? name : "");
+}
+
+std::string RobotController::ask(const Intent & intent)
+{
+  int error = ROBODYN_OK, joint = -1;
+  Library spare = create(intent, &error, &joint);
+  if (!spare)
+  {
+    return error_text(error, joint);
+  }
+  for (Library asked;;)  // until no other controller was activated meanwhile
+  {
+    {
+      const std::lock_guard<std::mutex> lock(library_mutex_);
+      if (!active_ || asked == library_)
+      {
+        intent_ = intent;
+        spare_ = std::move(spare);
+        return "";
+      }
+      asked = library_;
+    }
+    const std::string refusal =
+      intent.settings != intent_.settings
+        ? result(asked, robodyn_controller_post_settings(asked.get(), intent.settings), -1)
+        : result(
+            asked, robodyn_controller_post_payload(asked.get(), intent.mass, intent.center), -1);
+    if (!refusal.empty() && active_)
+    {
+      return refusal;
+    }
+  }
+}
+
+std::string RobotController::set_settings(const std::string & name)
+{
+  std::string names;
+  const int count = robodyn_controller_settings_count();
+  for (int settings = 0; settings < count; ++settings)
+  {
+    if (name == robodyn_controller_settings_name(settings))
+    {
+      Intent intent = intent_;
+      intent.settings = settings;
+      return active_ && settings == intent_.settings ? "" : ask(intent);
+    }
+    names += std::string(settings ? ", " : "") + robodyn_controller_settings_name(settings);
+  }
+  return "settings '" + name + "' were not exported: choose " + names;
 }
 
 void RobotController::follow_trajectory(const trajectory_msgs::msg::JointTrajectory & message)
 {
   post(
     *trajectory_, true,
-    [&](robodyn_controller * library) -> std::string
+    [&](const Library & library) -> std::string
     {
       const std::size_t n = joints_.size(), count = message.points.size();
       const rclcpp::Time stamp(message.header.stamp, RCL_ROS_TIME);
@@ -329,11 +489,11 @@ void RobotController::follow_trajectory(const trajectory_msgs::msg::JointTraject
       }
       int joint = -1;
       const int error =
-        target ? robodyn_controller_post_target(library, positions.data())
+        target ? robodyn_controller_post_target(library.get(), positions.data())
                : robodyn_controller_post_trajectory(
-                   library, static_cast<int>(count), times.data(), positions.data(),
+                   library.get(), static_cast<int>(count), times.data(), positions.data(),
                    velocities.data(), quintic ? accelerations.data() : nullptr, &joint, nullptr);
-      return error_text(error, joint);
+      return result(library, error, joint);
     });
 }
 
@@ -341,7 +501,7 @@ void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & messag
 {
   post(
     *pose_, true,
-    [&](robodyn_controller * library) -> std::string
+    [&](const Library & library) -> std::string
     {
       const auto & frame = message.header.frame_id;
       if (!frame.empty() && frame != base_frame_)
@@ -352,7 +512,8 @@ void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & messag
       const auto & q = message.pose.orientation;
       const double position[] = {p.x, p.y, p.z};
       const double quaternion[] = {q.x, q.y, q.z, q.w};
-      return error_text(robodyn_controller_post_pose(library, position, quaternion), -1);
+      const int error = robodyn_controller_post_pose(library.get(), position, quaternion);
+      return result(library, error, -1);
     });
 }
 
@@ -360,7 +521,7 @@ void RobotController::take_payload(const geometry_msgs::msg::InertiaStamped & me
 {
   post(
     *payload_, false,
-    [&](robodyn_controller * library) -> std::string
+    [&](const Library &) -> std::string
     {
       const auto & load = message.inertia;
       if (message.header.frame_id != payload_frame_)
@@ -371,46 +532,7 @@ void RobotController::take_payload(const geometry_msgs::msg::InertiaStamped & me
       {
         return "it has an inertia: give a point mass, or export settings with the payload";
       }
-      const double center[] = {load.com.x, load.com.y, load.com.z};
-      return error_text(robodyn_controller_post_payload(library, load.m, center), -1);
+      return ask({intent_.settings, load.m, {load.com.x, load.com.y, load.com.z}});
     });
-}
-
-rcl_interfaces::msg::SetParametersResult RobotController::set_parameters(
-  const std::vector<rclcpp::Parameter> & parameters)
-{
-  rcl_interfaces::msg::SetParametersResult result;
-  result.successful = true;
-  for (const auto & parameter : parameters)
-  {
-    if (parameter.get_name() != "settings")
-    {
-      continue;
-    }
-    std::string names;
-    int settings = 0;
-    const int count = robodyn_controller_settings_count();
-    while (settings < count && parameter.as_string() != robodyn_controller_settings_name(settings))
-    {
-      names += std::string(settings ? ", " : "") + robodyn_controller_settings_name(settings);
-      ++settings;
-    }
-    if (settings == count)
-    {
-      result.reason = "settings '" + parameter.as_string() + "' were not exported: choose " + names;
-    }
-    else
-    {
-      const std::lock_guard<std::mutex> lock(library_mutex_);
-      if (reported_.active)
-      {
-        result.reason = error_text(robodyn_controller_post_settings(library_.get(), settings), -1);
-        waits_for_post_ = waits_for_post_ || result.reason.empty();
-      }
-      settings_ = result.reason.empty() ? settings : settings_;
-    }
-    result.successful = result.reason.empty();
-  }
-  return result;
 }
 }  // namespace robot_controller

@@ -1,43 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `drive-gains`: efforts per ampere, from recordings of motor currents."""
+"""Efforts per ampere from motor currents, for `robodyn identify --drive-gains`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from rich.console import Console
-import typer
 
-from .options import (
-    chosen_robot,
-    command,
-    console,
-    Gravity,
-    IDENTIFY,
-    Locked,
-    numbers,
-    Root,
-    table,
-    Tip,
-)
-from .recording_options import (
-    Accept,
-    ColumnsOption,
-    CutoffOption,
-    Joints,
-    OfRobot,
-    Rate,
-    read_options,
-    recording_of,
-    show,
-    Sources,
-    Topic,
-    UnitsOption,
-)
+from .options import numbers, table
+from .recording_options import recording_of, show
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -48,46 +23,36 @@ if TYPE_CHECKING:
 MAX_GAIN_ERROR = 0.2    # of a proposed gain, relative
 
 
-@command(IDENTIFY, 'motion.npz --robot my_arm.urdf')
-def drive_gains(
-        recordings: Sources, robot: OfRobot,
-        loaded: Annotated[Path | None, typer.Option(
-            metavar='RECORDING', help='Recording with a known load at --frame.')] = None,
-        frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
-        mass: Annotated[float, typer.Option(help='Mass of the load (kg).')] = 0.0,
-        com: Annotated[str, typer.Option(
-            metavar='X,Y,Z', help='Its center of mass in --frame (m).')] = '0,0,0',
-        known: Annotated[str, typer.Option(
-            metavar='JOINT=GAIN', help='Gain of one joint from its data sheet (N·m/A), instead '
-            'of a load.')] = '',
-        locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
-        columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
-        rate: Rate = None, topic: Topic = '', joints: Joints = '',
-        accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
-    """Estimate the torque constants that convert motor currents to efforts."""
+def drive_gains(robot: CatalogRobot, recordings: Sequence[Path], load: tuple[Path | None, str,
+                float, str], known: str, reading: dict[str, Any], options: PreparationOptions,
+                out: Console) -> dict[str, Any]:
+    """
+    Estimate, print and return the torque constants that convert motor currents to efforts.
+
+    :param load: recording of a known load, its link, its mass [kg] and its center of mass [m].
+    :param known: ``JOINT=GAIN`` of a data sheet, '' for none.
+    """
     from ..identification.estimation.drive import drive_gains as estimated
     from ..identification.estimation.filtered_columns import decimated
-    from ..identification.options import PreparationOptions, USUAL_PARAMETERS
+    from ..identification.options import USUAL_PARAMETERS
     from ..model.robot import with_payload
 
-    if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
+    loaded, frame, mass, com = load
+    if not (loaded is None) == (mass == 0.0) == (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
-                            value=str(loaded), remedy='give all three, or none')
-    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
-    reading = read_options(columns, units, rate, topic, joints)
-    out = console()
-    paths = [*recordings, *([loaded] if loaded else [])]
-    motions = _currents(paths, chosen, reading, PreparationOptions(
-        cutoff=cutoff, accept=tuple(accept)), out)
-    load = with_payload(chosen.model, frame, mass, numbers('--com', com)) if loaded else None
+                            value=str(loaded), remedy='pass all three, or none')
+    motions = _currents([*recordings, *([loaded] if loaded else [])], robot, reading, options, out)
+    bodies = with_payload(robot.model, frame, mass, numbers('--com', com)) if loaded else None
     selection, _ = decimated(USUAL_PARAMETERS, motions[0])
     name, _, value = known.partition('=')
-    found = estimated(chosen.model, motions, replace(selection, armature=True),
-                        [None] * len(recordings) + ([load] if loaded else []),
-                        name if name in chosen.model.joint_names else '')
+    found = estimated(robot.model, motions, replace(selection, armature=True),
+                      [None] * len(recordings) + ([bodies] if bodies else []),
+                      name if name in robot.model.joint_names else '')
     if known:
         found = found.anchored(name, numbers('--known', value)[0])
     report(found, out)
+    return {'joints': found.joint_names, 'gains': found.gains, 'relative': found.relative,
+            'standard_errors': found.standard_errors}
 
 
 def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any],
@@ -99,7 +64,7 @@ def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any
     for recording, path in zip(recordings, paths):
         if recording.effort_unit != 'A':
             raise ArgumentError(f'the efforts of {path} are no currents', name='--units',
-                                value=recording.effort_unit, remedy='give --units effort=A')
+                                value=recording.effort_unit, remedy='pass --units effort=A')
     checked = checked_motions(recordings, robot.model, options, len(paths) > 1)
     for each in checked:
         show(list(each.issues), out)

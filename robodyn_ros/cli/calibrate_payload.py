@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommand `find-payload`: the payload of a running controller."""
+"""Subcommand `calibrate payload`: the payload of a running controller."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 
 
-@command(RUN, '--set')
-def find_payload(frame: Annotated[str, typer.Option(
-                     help='Link that holds it. Default: payload_frame of the controller, else '
-                     'the last link.')] = '',
-                 amplitude: Annotated[float, typer.Option(
-                     min=0.05, max=1.0,
-                     help='Largest displacement of a joint (rad or m).')] = 0.35,
-                 duration: Annotated[float, typer.Option(
-                     min=5.0, max=60.0, help='Duration of the motion (s).')] = 10.0,
-                 setting: Annotated[bool, typer.Option(
-                     '--set', help='Set the identified payload.')] = False,
-                 states: States = 'joint_states',
-                 node: NodeName = 'controller', sim_time: SimTime = False,
-                 wait: Wait = 10.0) -> None:
+@command(RUN, '--set', 'calibrate')
+def calibrate_payload(frame: Annotated[str, typer.Option(
+                          help='Link that holds it; default: payload_frame of the controller, '
+                          'else the last link.')] = '',
+                      amplitude: Annotated[float, typer.Option(
+                          min=0.05, max=1.0,
+                          help='Largest displacement of a joint (rad or m).')] = 0.35,
+                      duration: Annotated[float, typer.Option(
+                          min=5.0, max=60.0, help='Duration of the motion (s).')] = 10.0,
+                      setting: Annotated[bool, typer.Option(
+                          '--set', help='Set the identified payload.')] = False,
+                      states: States = 'joint_states',
+                      node: NodeName = 'controller', sim_time: SimTime = False,
+                      wait: Wait = 10.0) -> None:
     """
     Identify the payload of a running controller from a short motion about the present pose.
 
@@ -64,7 +64,7 @@ def find_payload(frame: Annotated[str, typer.Option(
     from ..identification.excitation.payload_motion import payload_motion
 
     out = console()
-    with playing('find-payload', node, states, sim_time, wait) as (here, controller, player):
+    with playing('calibrate payload', node, states, sim_time, wait) as (here, controller, player):
         settings = controller.settings()
         robot, offset = _empty(controller.model(), settings)
         frame = frame or settings.payload_frame or robot.link_names[-1]

@@ -44,8 +44,8 @@ COMMON = '/rosout', '/parameter_events', '/diagnostics', '/clock'
 @command(RUN, '--node left/controller')
 def status(node: NodeName = 'controller', wait: Wait = 10.0, as_json: AsJson = False) -> None:
     """Show phase, fault, rate and drives of a running controller, and who publishes what."""
-    with connected('status', node, False, wait) as (here, _):
-        values = _diagnostics(here, node, wait)
+    with connected('status', node, False, wait) as (here, controller):
+        values = controller.report()
         links = _links(here, node, wait)
     if as_json:
         print_json({'values': values, 'topics': links})
@@ -79,7 +79,7 @@ def goto(pose: Annotated[str, typer.Argument(
     The way is NOT CHECKED FOR COLLISIONS: it is a straight line in joint space.
     """
     with playing('goto', node, states, sim_time, wait) as (here, controller, player):
-        from .payload import slowed
+        from .calibrate_payload import slowed
         from ..control.references.trajectory import gentle_motion
 
         model = controller.model()
@@ -107,12 +107,12 @@ def reset(node: NodeName = 'controller', wait: Wait = 10.0) -> None:
 
     A simulator in the same namespace then releases its brakes.
     """
-    with connected('reset', node, False, wait) as (here, controller):
+    with connected('reset', node, False, wait) as (_, controller):
         try:
             done = controller.arm()
         except RosError as error:
-            raise RosError(str(error), name=error.name, remedy=_diagnostics(
-                here, node, wait).get('message', '')) from error
+            raise RosError(str(error), name=error.name, remedy=controller.report()['message']
+                           ) from error
         brakes = controller.release_brakes()
     console().print('; '.join(filter(None, (done, brakes))))
 
@@ -179,41 +179,19 @@ def _pose(text: str, named: list[str], model: RobotModel) -> ndarray:
     :raises UnknownNameError: there is no pose of this name.
     :raises ArgumentError: the number of positions is not that of the joints.
     """
-    poses = dict(_assignment(one) for one in named)
+    from ..nodes.controller.robot import named_poses
+
+    poses = named_poses(named, model)
     if text in poses:
-        text = poses[text]
-    elif text[:1].isalpha():
+        return poses[text]
+    if text[:1].isalpha():
         raise UnknownNameError('pose', text, poses)
     values = numbers('POSE', text)
     if len(values) != model.nv:
         raise ArgumentError(f'{len(values)} positions of {model.nv} joints', name='POSE',
-                            value=text, remedy='give one for each of '
+                            value=text, remedy='pass one for each of '
                             + ', '.join(model.joint_names))
     return np.array(values)
-
-
-def _diagnostics(here: Session, node: str, wait: float) -> dict[str, str]:
-    """
-    Return the message and the values of the latest diagnostics of a controller.
-
-    :raises RosError: it publishes none.
-    """
-    from diagnostic_msgs.msg import DiagnosticArray
-
-    found: dict[str, dict[str, str]] = {}
-    wanted = [f'{node.strip("/")}: {what}' for what in ('control loop', 'timing')]
-
-    def hear(message: DiagnosticArray) -> None:
-        for one in message.status:
-            if one.name in wanted:
-                found[one.name] = {**{pair.key: pair.value for pair in one.values},
-                                   'message': one.message}
-    here.node.create_subscription(DiagnosticArray, '/diagnostics', hear, 10)
-    if not here.until(lambda: wanted[0] in found, wait):
-        raise RosError(f'no diagnostics of {node}', name=node, value=sorted(found),
-                       remedy='start the controller, or name it with --node; both need the same '
-                       'ROS_DOMAIN_ID')
-    return found.get(wanted[1], {}) | found[wanted[0]]
 
 
 def _links(here: Session, node: str, wait: float) -> dict[str, tuple[list[str], list[str]]]:

@@ -1,0 +1,537 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The exported plugin of ros2_control, its own C++, with an arm in MuJoCo and a manager in lockstep.
+
+``ros2_control/stand_in.hpp`` is as much of ROS as it uses; :class:`Manager` has the rules of the
+controller manager: it deactivates a controller whose update fails, in the same cycle.
+"""
+
+import ctypes
+from pathlib import Path
+import platform
+import re
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.c_library.library import c_compiler
+from robodyn_ros.c_library.library import FLAGS as LIBRARY_FLAGS
+from robodyn_ros.cli.app import app
+from robodyn_ros.flight_recorder.file import read
+from robodyn_ros.flight_recorder.replay import Replay
+from thorough import seeds
+from typer.testing import CliRunner
+import yaml
+
+HERE = Path(__file__).parent / 'ros2_control'
+URDF = Path(__file__).parents[2] / 'urdf/two_link.urdf'
+PACKAGE = 'my_arm_controller'
+MASS, DISTANCE = 3.0, 0.15
+COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1}
+STIFF = {'mode': 'joint_impedance', 'stiffness': [100.0, 60.0], 'damping': [8.0, 4.0]}
+FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
+         'free': {'mode': 'gravity_compensation'},
+         'kept': STIFF | {'stop_with': 'gravity'}}
+FLAGS = '-std=c++17', '-O0', '-Wall', '-Wextra', '-Werror', '-Wno-missing-field-initializers'
+POSE = np.array([0.3, 0.5])
+GXX = shutil.which('c++')
+PERIOD = 0.001
+SUCCESS, FAILURE, ERROR = range(3)
+INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(5)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
+    platform.machine() != 'x86_64' or 'avx2' not in Path('/proc/cpuinfo').read_text(),
+    reason='needs x86-64-v3'), pytest.mark.skipif(not GXX, reason='needs a C++ compiler')]
+
+
+def run(words, cwd=None):
+    """Run a program; return its output."""
+    done = subprocess.run([*map(str, words)], text=True, capture_output=True, timeout=600, cwd=cwd)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-5000:]
+    return done.stdout
+
+
+def build(package, output, *flags):
+    """Compile the unchanged sources of a package with the stand-in of ROS."""
+    includes = package / 'stand_in'
+    sources = [*(package / 'src').glob('*.cpp')]
+    for name in re.findall(r'#include "(\w+/[\w/.]+)"', ''.join(
+            file.read_text() for file in (package / 'src').iterdir())):
+        (includes / name).parent.mkdir(parents=True, exist_ok=True)
+        (includes / name).write_text('#include "stand_in.hpp"\n')
+    library = package / f'{output}.c.o'
+    run([*c_compiler(), *LIBRARY_FLAGS, *flags, '-c', package / 'robodyn_controller.c', '-o',
+         library])
+    run([GXX, *FLAGS, *flags, '-fPIC', f'-I{package}', f'-I{includes}', f'-I{HERE}', *sources,
+         HERE / 'manager.cpp', library, package / 'robodyn_cycle.o', '-lm', '-pthread', '-o',
+         package / output])
+    return package / output
+
+
+@pytest.fixture(scope='module')
+def package(tmp_path_factory):
+    """Return a folder with an exported package."""
+    pytest.importorskip('rclpy')
+    place = tmp_path_factory.mktemp('workspace')
+    words = ['export', 'two_link', '-o', str(place / PACKAGE), '--payload', f'{MASS},{DISTANCE}']
+    for name, values in FILES.items():
+        (place / f'{name}.yaml').write_text(yaml.safe_dump(
+            {'/**/controller': {'ros__parameters': COMMON | values}}))
+        words += ['--config', str(place / f'{name}.yaml')]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    return place / PACKAGE
+
+
+@pytest.fixture(scope='module')
+def plugin(package):
+    """Return the plugin, loaded."""
+    library = ctypes.CDLL(build(package, 'plugin.so', '-shared'))
+    for name in ('log_text', 'set_parameter', 'stop', 'interfaces'):
+        getattr(library, name).restype = ctypes.c_char_p
+    for name in ('states', 'commands'):
+        getattr(library, name).restype = ctypes.POINTER(ctypes.c_double)
+    library.create.restype, library.parameter.restype = ctypes.c_void_p, ctypes.c_double
+    return library
+
+
+class Manager:
+    """
+    One controller of the plugin, in lockstep with an arm.
+
+    :ivar active: whether it is active; before, and if there is a ``fallback`` after, another
+        controller compensates gravity.
+    """
+
+    def __init__(self, plugin, folder, fallback='other', plant=None, urdf=None, name='controller',
+                 effort=True, **parameters):
+        from robodyn_ros.simulation.plant import Plant
+
+        self._plugin, self.model = plugin, plant or load_urdf('two_link')
+        self.plant = Plant(self.model.to_urdf(), model=self.model, timestep=0.25e-3, substeps=4)
+        self.plant.reset(POSE)
+        self._controller = ctypes.c_void_p(plugin.create(
+            name.encode(), ctypes.c_double(1.0 / PERIOD),
+            (URDF.read_text() if urdf is None else urdf).encode()))
+        self.active, self.fallback, self.phases, self.log_ = False, fallback, [], ''
+        types = ['position', 'velocity'] + ['effort'] * effort
+        self._fields = types
+        self.give_texts('state_interfaces', ','.join(types))
+        self.give_texts('fallback_controllers', fallback)
+        self.give_text('flight_folder', str(folder))
+        self.give_text('payload_frame', 'link2')
+        for key, value in parameters.items():
+            give = {str: 'give_text', float: 'give_number', bool: 'give_flag'}[type(value)]
+            getattr(self, give)(key, value)
+        assert self.init() == SUCCESS
+        self.log_text()         # of another one
+
+    def __getattr__(self, name):
+        def call(*words):
+            given = [word.encode() if isinstance(word, str) else
+                     ctypes.c_double(word) if isinstance(word, float) else word for word in words]
+            result = getattr(self._plugin, name)(self._controller, *given)
+            return result.decode() if isinstance(result, bytes) else result
+        return call
+
+    @property
+    def log(self):
+        """Return the lines since the last call."""
+        return self.log_text()
+
+    @property
+    def tau(self):
+        """Return the efforts that the hardware has."""
+        return np.array(self.commands()[:self.model.nv])
+
+    def measure(self):
+        state, values = self.plant.state(), self.states()
+        for i in range(self.model.nv):
+            for k, field in enumerate(self._fields):
+                values[len(self._fields) * i + k] = getattr(state, field)[i]
+
+    def start(self):
+        """Activate in the cycle after the fallback, and go on until the arm is RUNNING."""
+        self.tick()
+        assert self.activate() == SUCCESS
+        self.active = True
+        self.run(0.5)
+        assert self.active and self.phase() == RUNNING, self.log
+
+    def end(self):
+        """Deactivate it."""
+        assert self.deactivate() == SUCCESS
+        self.active = False
+
+    def tick(self):
+        """Move the arm for a period, and update."""
+        tau = self.tau
+        if not self.active and (self.fallback or not np.isfinite(tau).all()):
+            tau = Dynamics(self.model).gravity(self.plant.state().position)
+        self.plant.step(np.nan_to_num(tau))
+        self.measure()
+        if self.active and self.update(PERIOD):
+            self.end()
+        if not round(self.plant.time / PERIOD) % 50:
+            self.spin()
+
+    def run(self, seconds):
+        """Return the largest distance from where the arm was, and its largest velocity."""
+        began, far, fast = self.plant.state().position.copy(), 0.0, 0.0
+        for _ in range(round(seconds / PERIOD)):
+            self.tick()
+            state = self.plant.state()
+            far = max(far, np.abs(state.position - began).max())
+            fast = max(fast, np.abs(state.velocity).max())
+        return far, fast
+
+    def sleeping(self):
+        """Update while the executor waits for a step."""
+        self._callback = ctypes.CFUNCTYPE(None)(self.tick)
+        self._plugin.while_sleeping(self._callback)
+        return self
+
+    def stall(self):
+        """Update no more while the executor waits."""
+        self._plugin.while_sleeping(None)
+
+
+@pytest.fixture
+def manager(plugin, tmp_path):
+    """Return a function that makes a configured one."""
+    pytest.importorskip('mujoco')
+    made = []
+
+    def make(**more):
+        one = Manager(plugin, tmp_path, **more)
+        assert one.configure() == SUCCESS, one.log
+        made.append(one.sleeping())
+        return one
+    yield make
+    plugin.while_sleeping(None)
+    for one in made:
+        if one.active:
+            one.end()
+        one.cleanup()
+        one.destroy()
+
+
+def test_the_arm_is_taken_over_held_and_moved(manager):
+    one = manager()
+    one.tick()
+    assert one.activate() == SUCCESS
+    one.active = True
+    assert np.abs(one.tau - Dynamics(one.model).gravity(POSE)).max() < 0.05, 'in the first cycle'
+    far, fast = one.run(1.0)
+    assert far < 1e-4 and one.phase() == RUNNING
+    one.send_target('joint1', 'joint2', 0.5, 0.3)
+    one.run(2.0)
+    assert np.abs(one.plant.state().position - [0.5, 0.3]).max() < 1e-3
+    assert one.log == 'INFO RUNNING\n'
+    jump(one)
+    assert one.allocations() == 0, 'in updates'
+
+
+def test_a_stop_hands_the_arm_over(manager):
+    one = manager()
+    one.start()
+    one.send_target('joint1', 'joint2', 0.8, 0.3)
+    one.run(0.3)
+    assert one.stop() == ''
+    one.run(1.0)
+    assert not one.active, 'the manager is told, and activates the fallback'
+    far, fast = one.run(1.0)
+    assert fast < 0.05, fast
+    assert 'WARN stopped: ' in one.log
+
+
+@pytest.mark.parametrize('settings', ['stiff', 'kept'])
+def test_a_stop_that_would_drop_the_arm_is_refused(settings, manager):
+    one = manager(fallback='', settings=settings)
+    one.start()
+    refusal = one.stop()
+    far, fast = one.run(1.0)
+    if settings == 'stiff':
+        assert 'nothing would hold the arm' in refusal and 'stop_with: gravity' in refusal
+        assert one.active and one.phase() == RUNNING
+    else:
+        assert refusal == '' and not one.active
+    assert far < 1e-3 and fast < 0.05, (far, fast)
+
+
+def loaded(mass=MASS):
+    from robodyn_ros.model.robot import with_payload
+
+    return with_payload(load_urdf('two_link'), 'link2', mass, (0.0, 0.0, 0.1))
+
+
+@pytest.mark.parametrize('settings', ['stiff', 'free'])
+@pytest.mark.parametrize('mass', [2.0, MASS])
+def test_a_payload_declared_before_activation_is_carried_from_then_on(mass, settings, manager):
+    one = manager(plant=loaded(mass), settings=settings)
+    one.send_payload('link2', mass, 0.0, 0.0, 0.1)
+    for _ in range(2):
+        one.start()
+        far, fast = one.run(0.5)
+        assert far < 1e-3 and fast < 0.01, (far, fast)
+        one.end()
+        one.run(0.2)
+    assert one.set_parameter('settings', 'soft' if settings == 'stiff' else 'stiff') == ''
+    one.start()
+    far, fast = one.run(0.5)
+    assert far < 1e-3 and fast < 0.01, (far, fast)
+
+
+def test_a_payload_stays_when_settings_change(manager):
+    one = manager(plant=loaded(2.0))
+    one.send_payload('link2', 2.0, 0.0, 0.0, 0.1)
+    one.start()
+    assert one.set_parameter('settings', 'free') == ''
+    far, fast = one.run(1.0)
+    assert far < 1e-3 and fast < 0.01, (far, fast)
+    one.end()
+    one.start()
+    far, fast = one.run(0.5)
+    assert far < 1e-3 and fast < 0.01, 'the next activation has settings and payload'
+
+
+def test_what_is_asked_for_is_judged_before_the_answer(manager):
+    one = manager()
+    assert 'choose stiff, soft, free' in one.set_parameter('settings', 'other')
+    one.send_payload('link2', MASS + 0.1, 0.0, 0.0, 0.0)
+    assert 'settings or payload were not exported' in one.log
+    one.start()
+    one.send_payload('link2', MASS, 0.0, 0.0, 0.1)
+    assert 'gravity with the payload contradicts the efforts' in one.log
+    one.end()
+    one.start()
+    assert one.run(0.3)[0] < 1e-3, 'a refused payload is none of the next activation'
+    one.stall()
+    assert 'no step has taken' in one.set_parameter('settings', 'soft'), 'the loop stands still'
+
+
+@pytest.mark.parametrize('old, new, said', [
+    ('<mass value="2"/>', '<mass value="3"/>', 'mass moved by joint1 is 3'),
+    ('"joint2" type="revolute"', '"joint2" type="prismatic"', 'joint2 is prismatic, and was rev'),
+    ('effort="80"', 'effort="150"', 'effort limit of joint1 is 150'),
+    ('velocity="8"', 'velocity="3"', 'velocity limit of joint1 is 3'),
+    ('lower="-3.1416"', 'lower="-1"', 'lower limit of joint1 is -1'),
+    ('"joint2"', '"other"', 'it has no joint joint2'),
+    (URDF.read_text(), '', 'it cannot be read')])
+def test_another_robot_with_the_same_joints_is_refused(plugin, tmp_path, old, new, said):
+    text = URDF.read_text()
+    assert old in text
+    one = Manager(plugin, tmp_path, urdf=text.replace(old, new))
+    assert one.configure() == FAILURE
+    log = one.log
+    assert said in log and 'export again from this URDF' in log, log
+
+
+def test_two_equal_arms_are_controllers_of_one_package(plugin, manager, tmp_path):
+    text = URDF.read_text()
+    for side in ('left_', 'right_'):
+        for name in ('joint1', 'joint2'):
+            text = text.replace(f'"{name}"', f'"{side}{name}"') if side == 'left_' else text
+    one = manager(urdf=text, prefix='left_', name='left')
+    assert one.interfaces().split() == [
+        'left_joint1/effort', 'left_joint2/effort', 'left/left_joint1/position',
+        'left/left_joint2/position', 'left/left_joint1/velocity', 'left/left_joint2/velocity']
+    other = manager(name='right')
+    one.start()
+    other.start()
+    one.stop()
+    one.run(0.5)
+    assert not one.active and other.run(0.3)[0] < 1e-3 and other.phase() == RUNNING
+    wrong = Manager(plugin, tmp_path)
+    wrong.give_texts('joints', 'joint1')
+    assert wrong.init() == SUCCESS and wrong.configure() == FAILURE
+    assert 'joints: 1 names, and two_link has 2 joints' in wrong.log
+
+
+def jump(one):
+    """Let the reading of a joint jump until the fault."""
+    for _ in range(200):
+        tau = one.tau
+        one.plant.step(np.nan_to_num(tau))
+        one.measure()
+        one.states()[0] += 1.0
+        if one.update(PERIOD):
+            one.end()
+            return
+        one.active = True
+    raise AssertionError('no fault')
+
+
+def test_each_fault_is_reported_and_recorded(manager, tmp_path):
+    one = manager(release_at_fault=True)
+    for k in range(3):
+        one.plant.reset(POSE)
+        one.start()
+        jump(one)
+        one.send_target('joint1', 'joint2', 0.4, 0.4)           # references stream on
+        if k == 1:
+            one.spin()
+    one.run(1.3)
+    log = one.log
+    assert log.count('ERROR FAULT STATE_INCONSISTENT') == 3, log
+    assert log.count('recording of the fault') == 3, log
+    for file in tmp_path.glob('*.flight'):
+        flown = read(file)
+        agreement = Replay(flown.model, flown.snapshot).compare()
+        assert agreement.cycles == agreement.same > 100
+
+
+def test_a_recording_is_written_although_a_request_waits(manager, tmp_path):
+    one = manager(release_at_fault=True)
+    one.start()
+    one.stall()
+    one.send_target('joint1', 'joint2', 0.4, 0.4)               # no step takes it
+    jump(one)
+    one.send_target('joint1', 'joint2', 0.4, 0.4)
+    assert one.cleanup() == SUCCESS
+    assert 'recording of the fault' in one.log
+    flown, = (read(file) for file in tmp_path.glob('*.flight'))
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert agreement.cycles == agreement.same > 100
+
+
+def test_the_first_reason_of_a_refused_arming_is_reported(manager):
+    one = manager()
+    one.plant.reset(POSE, [0.5, 0.0])
+    one.measure()
+    assert one.activate() == SUCCESS                            # it moves, as the first reason
+    one.active = True
+    for k in range(100):
+        one.measure()
+        if k:
+            one.states()[0] = 9.0                               # then it is elsewhere
+        if one.active and one.update(PERIOD):
+            one.end()
+            break
+    assert k == 9, 'after arming_timeout'
+    one.spin()
+    log = one.log.split('\n')
+    assert log[0].startswith('ERROR not armed within arming_timeout: ARM_MOVES') and (
+        '(joint1)' in log[0]), log
+    assert log[1] == 'INFO inactive'
+
+
+def test_commands_that_are_not_taken_end_the_controller(manager):
+    one = manager()
+    one.start()
+    one.refuse(1)
+    one.run(0.02)
+    one.refuse(0)
+    one.run(0.2)
+    assert one.active, 'some are counted'
+    one.refuse(1)
+    one.run(0.049)
+    assert one.active
+    one.run(0.02)
+    one.refuse(0)
+    assert not one.active
+    one.run(0.1)
+    assert 'the hardware interface has not taken the commands for 0.05 s' in one.log
+
+
+def test_who_holds_the_arm_after_a_fault_is_asked_at_configure(plugin, tmp_path):
+    one = Manager(plugin, tmp_path, fallback='')
+    assert one.configure() == SUCCESS
+    assert 'WARN fallback_controllers is empty: nothing holds the arm' in one.log
+    other = Manager(plugin, tmp_path)
+    assert other.configure() == SUCCESS and 'fallback' not in other.log
+    assert one.parameter('arming_timeout') == 0.01, 'the one default'
+    for manager in (one, other):
+        manager.cleanup()
+        manager.destroy()
+
+
+def test_callbacks_after_the_cleanup_do_nothing(manager):
+    one = manager()
+    one.start()
+    one.end()
+    assert one.cleanup() == SUCCESS
+    one.spin()
+    one.send_bool('~/emergency_stop', 1)
+    assert one.configure() == SUCCESS
+    one.start()
+    one.end()
+    assert one.shut_down() == SUCCESS
+
+
+def test_an_exception_ends_in_the_lifecycle(plugin, tmp_path):
+    one = Manager(plugin, tmp_path)
+    one.give_number('arming_timeout', 0.1)
+    one.give_text('prefix', '')
+    assert one.init() == SUCCESS
+    one.give_texts('settings', 'stiff')                         # of another type
+    assert one.init() == ERROR
+    assert 'another type' in one.log
+
+
+def test_references_are_chained(manager):
+    one = manager()
+    one.start()
+    one.chain(1)
+    assert one.deactivate() == SUCCESS and one.activate() == SUCCESS
+    for k in [*range(400), *[400] * 600]:
+        one.refer(0, float(0.3 + 0.1 * (1.0 - np.cos(np.pi * k / 400))))
+        one.refer(1, 0.5)
+        one.tick()
+    assert one.active and one.phase() == RUNNING
+    assert abs(one.plant.state().position[0] - 0.5) < 0.02
+    one.send_target('joint1', 'joint2', 0.4, 0.4)
+    assert 'another controller commands the reference interfaces' in one.log
+
+
+@pytest.mark.skipif(not seeds(0, 1), reason='compiles for 20 s: ROBODYN_THOROUGH=1')
+@pytest.mark.parametrize('sanitizer', ['thread', 'address'])
+def test_activation_and_cleanup_beside_messages(package, sanitizer):
+    if not Path(run([GXX, f'-print-file-name=lib{sanitizer[0]}san.so']).strip()).is_absolute():
+        pytest.skip(f'needs lib{sanitizer[0]}san of the compiler')
+    program = build(package, f'{sanitizer}_program', f'-fsanitize={sanitizer}', '-g1')
+    assert '0 failures' in run([program, URDF, '5'], package)
+
+
+GTEST = """
+#include "stand_in.hpp"
+inline int failures = 0, tests = 0;
+inline std::vector<void (*)()> & all() { static std::vector<void (*)()> made; return made; }
+#define TEST(suite, name) \\
+  static void suite##_##name(); \\
+  static const int has_##suite##_##name = (all().push_back(suite##_##name), 0); \\
+  static void suite##_##name()
+#define EXPECT_TRUE(x) (failures += (x) ? 0 : (std::puts(#x), 1))
+#define EXPECT_FALSE(x) EXPECT_TRUE(!(x))
+#define EXPECT_EQ(a, b) EXPECT_TRUE((a) == (b))
+#define EXPECT_GT(a, b) EXPECT_TRUE((a) > (b))
+namespace pluginlib
+{
+template <typename Base>
+struct ClassLoader
+{
+  ClassLoader(const char *, const char *) {}
+  bool isClassAvailable(const char * name) { return std::string(name) == NAME; }
+};
+}
+"""
+MAIN = '\nint main() { for (auto test : all()) { test(); } std::printf("%zu tests\\n", ' \
+       'all().size()); return failures; }\n'
+
+
+def test_the_tests_of_the_package_pass(package):
+    declared = ElementTree.parse(package / f'{PACKAGE}_plugin.xml').find('class').get('name')
+    includes = package / 'gtest_stand_in'
+    for name in ('gtest/gtest.h', 'pluginlib/class_loader.hpp',
+                 'controller_interface/chainable_controller_interface.hpp'):
+        (includes / name).parent.mkdir(parents=True, exist_ok=True)
+        (includes / name).write_text('#pragma once\n#include "gtest.hpp"\n')
+    (includes / 'gtest.hpp').write_text(f'#pragma once\n#define NAME "{declared}"\n{GTEST}')
+    source = package / 'test' / f'test_{PACKAGE}.cpp'
+    (includes / 'main.cpp').write_text(source.read_text() + MAIN)
+    run([GXX, *FLAGS, f'-I{includes}', f'-I{HERE}', f'-I{package}', includes / 'main.cpp',
+         f'-L{package}', '-ltwo_link', f'-Wl,-rpath,{package}', '-o', includes / 'tests'])
+    assert run([includes / 'tests']) == '4 tests\n'
