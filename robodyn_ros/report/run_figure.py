@@ -73,7 +73,6 @@ def run_figure(model: RobotModel, time: ndarray, position: ndarray, reference: n
     except ImportError as error:
         raise ImportError('a plot needs Matplotlib: run '
                           f'`{pip_install("matplotlib")}`') from error
-    from ..viewer.quantities import units  # Numba: commands import reports as they start
 
     angle, torque = units(model)
     small, _ = units(model, 'm')
