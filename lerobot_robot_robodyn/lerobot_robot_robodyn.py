@@ -13,7 +13,7 @@ import numpy as np
 from robodyn_process import ArmProcess
 from robodyn_ros import load_urdf
 
-START_TIMEOUT = 30.0    # [s] in which an arm has to be driven
+START_TIMEOUT = 60.0    # [s] in which an arm has to be driven, after a test of its motors
 QUANTITIES = 'pos', 'vel', 'torque', 'external_torque'
 
 
@@ -61,7 +61,7 @@ class Arm:
     cameras: dict[str, Any] = {}
 
     def __init__(self, config: Any):
-        super().__init__(config)
+        super().__init__(config)        # type: ignore[call-arg]
         self.config = config
         self._load = {'tip': config.tip or None, 'locked': config.locked}
         self.model = load_urdf(config.urdf, **self._load)

@@ -53,19 +53,13 @@ class ArmProcess:
         end = monotonic() + within
         while (state := self.ask('state'))['phase'] != 'RUNNING':
             if state['reason'] != 'none' or monotonic() > end:
-                raise DriverError(f'the arm is {state["phase"]}: {state["reason"]}; '
-                                  f'{state["refusal"]}', name='arm',
-                                  remedy='remove the cause, and connect again')
+                raise DriverError('the arm is {phase}: {reason}; {refusal}'.format(**state),
+                                  name='arm', remedy='remove the cause, and connect again')
             sleep(0.02)
         return state
 
     def ask(self, question: Any) -> Any:
-        """
-        Return the answer to a question, or raise it where it is an error.
-
-        :param question: 'state', or targets [rad | m] by joint, to which these move as fast as
-            their limits allow.
-        """
+        """Return the answer, or raise it, to 'state' or to targets [rad | m] by joint."""
         try:
             self._connection.send(question)
             answer = self._connection.recv()
@@ -85,11 +79,7 @@ class ArmProcess:
 
 
 class Answers:
-    """
-    Answers of a control loop, whose ``over`` is called after each cycle.
-
-    :param connection: with :class:`ArmProcess`; ``clock``: of :meth:`.Controller.step`.
-    """
+    """Answers of a control loop to :class:`ArmProcess`; ``over`` is called after each cycle."""
 
     def __init__(self, controller: Controller, connection: Connection,
                  link: PartnerLink | None = None, clock: Callable[[], float] = monotonic):
@@ -112,13 +102,13 @@ class Answers:
 
     def _answer(self, question: Any) -> Any:
         c = self.controller
+        if question == 'end':
+            raise EOFError
         if question == 'state':
             position, velocity = c.joint_state
             return {'phase': c.phase.name, 'reason': c.reason, 'refusal': c.arming_refusal,
                     'pos': position, 'vel': velocity, 'torque': c.tau.copy(),
                     'external_torque': c.external_effort}
-        if question == 'end':
-            raise EOFError
         try:
             return self.stream.follow(question)
         except RobodynError as error:

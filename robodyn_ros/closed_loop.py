@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from math import ceil, inf, nan
 from pathlib import Path
 from typing import NamedTuple, TYPE_CHECKING
@@ -158,6 +159,8 @@ class ClosedLoop:
     def __init__(self, model: RobotModel, settings: Settings, position: ArrayLike, *,
                  plant: RobotModel | None = None, delay: float = 0.0,
                  noise: Noise | None = None, recorded: int = 0):
+        # Its motors obey: no test by default
+        settings = replace(settings, motor_test_effort=max(0.0, settings.motor_test_effort))
         self.period = 1.0 / settings.rate       # [s]
         self.controller = Controller(model, settings, specialize=False, recorded=recorded)
         given = numbers('position', position, f'({model.nv},): one number per joint')

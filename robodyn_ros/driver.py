@@ -469,7 +469,9 @@ def ages_of(reading: Reading) -> ndarray:
     :raises ValueError: one is negative or NaN, or their shape is another one; infinite is a drive
         that has never answered.
     """
-    ages = np.broadcast_to(np.asarray(reading.age, float), np.shape(reading.position))
+    ages, shape = np.asarray(reading.age, float), np.shape(reading.position)
+    if ages.shape != shape:         # else not: it takes longer than all else here
+        ages = np.broadcast_to(ages, shape)
     if not (ages >= 0.0).all():
         raise ValueError(f'an age of {ages.min():g} s is negative or NaN')
     return ages

@@ -208,7 +208,7 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
     except Exception as error:          # invalid return value of the driver
         reader.refuse(error)
         return False
-    if not np.isfinite(rows[0]).all() or np.isinf(rows[1]).any() or np.isinf(rows[2]).any():
+    if not np.isfinite(rows[0]).all() or np.isinf(rows[1:]).any():
         return False                    # as a message: without others the state becomes stale
     state['position'], state['velocity'], state['effort'] = rows
     before, now = state['received'].copy(), monotonic()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .exported import Exported, GENERIC
+from .exported import Exported, GENERIC, Options
 from ..compiler.linking import Image
 from ..compiler.tuple_reference import place_of_field, WORD
 from ..control.cycle.compile import CYCLE_INPUTS
@@ -130,7 +130,7 @@ def image_text(exported: Exported, memory: Image, functions: Mapping[str, Any],
         references=', '.join(KINDS.get(v.settings.law_in_force.reference, 'ROBODYN_NO_REFERENCE')
                              for v in exported.versions),
         limits='\n'.join(_limits(exported, k) for k in range(count)),
-        parameters='\n'.join(_parameters(v.settings) for v in exported.versions),
+        parameters='\n'.join(_parameters(v.settings, options) for v in exported.versions),
         bodies='\n'.join(_body(model, i) for i in range(model.nb)),
         differences=', '.join('{' + ', '.join(str(_bits(exported.differences(a, b)))
                                               for b in range(count)) + '}' for a in range(count)),
@@ -237,8 +237,9 @@ def _limits(exported: Exported, k: int) -> str:
     return '  {' + ', '.join(f'{{{row}}}' for row in rows) + '},'
 
 
-def _parameters(s: Settings) -> str:
+def _parameters(s: Settings, options: Options) -> str:
     return (f'  {{{_number(s.arming_samples / s.rate)}, {_number(s.state_timeout)}, '
+            f'{_number(options.heartbeat_timeout)}, '
             f'{int(s.robot_compensates_gravity)}, {int(s.stop_with == "gravity")}, '
             f'{int(s.lower_to_rest)}}},')
 

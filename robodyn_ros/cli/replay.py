@@ -104,6 +104,7 @@ def replay(file: Annotated[Path, typer.Argument(
         curves = _curves(flown)
         write_csv(csv_file, t, flown.model.joint_names, [one[1] for one in curves],
                   np.where(curves[0][3][:, None], curves[0][2], np.nan))
+        say(f'written: {csv_file}')
     if report is not None:
         said = ' '.join(f'{line[0].upper()}{line[1:]}.' for line in _said(flown, agreement,
                                                                          same_code))

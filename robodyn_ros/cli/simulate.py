@@ -73,6 +73,8 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
             f'{np.sqrt(np.mean(of_joint**2)):.3g}', f'{abs(of_joint).max():.3g}')
         shown.add_row(name, *errors, f'{abs(run.effort[:, i]).max():.4g}')
     out.print(shown)
+    for path in filter(None, (csv_file, mcap)):
+        out.print(f'written: {path}', soft_wrap=True)
     if run.warning:
         out.print(f'! {run.warning}', style='yellow', soft_wrap=True)
     if report is not None:

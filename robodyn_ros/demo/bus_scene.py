@@ -117,7 +117,7 @@ def _hold(bench: RecordedBench, results: Results) -> list[Check]:
 def _float(bench: RecordedBench, results: Results) -> list[Check]:
     bench.carry(POSES[0])
     model, settings = with_facts(bench.driver.facts, bench.model, Settings(rate=RATE))
-    bench.control(mode='gravity_compensation',
+    bench.control(mode='gravity_compensation', motor_test_effort=0.0,   # `hold` has tested them
                   **suggest_gains(model, POSES[0], settings)._asdict())
     bench.mark('float')
     bench.start()

@@ -164,7 +164,7 @@ def robot_path(name_or_path: str | Path) -> Path:
     raise UrdfError(f'no robot {name[:MAX_SHOWN]!r}', name=name, value=name_or_path, remedy=(
         f'did you mean {" or ".join(close)}?' if close else
         f'pass the path of a URDF file that exists, or one of {some}')
-        + ' (`robodyn robots` lists all)')
+        + ' (`robodyn robots` and robot_names() list all)')
 
 
 def is_robot_name(text: object) -> bool:

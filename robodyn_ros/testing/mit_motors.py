@@ -370,6 +370,8 @@ class Served:
                 while answer := motors.receive(monotonic() - begun):
                     with suppress(OSError):     # a host that does not read
                         self.bus.send(*answer)
+        while (end := motors.next_end()) < inf:     # what the host has sent before it closed
+            motors.receive(end)
 
 
 def socket_pair(fd: bool = False) -> tuple[SocketBus, SocketBus]:

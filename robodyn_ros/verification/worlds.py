@@ -320,7 +320,7 @@ def _number(value: Any) -> Any:
 
 def _mapping(path: Path, what: str, found: Any, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(found, dict):
-        _refuse(path, what, f'{what} is {"empty" if found is None else "no mapping"}',
+        _refuse(path, what, f'{what} is {"empty" if found is None else "not a mapping"}',
                 f'choose some of {", ".join(known)}')
     for name in found:
         if name not in known:

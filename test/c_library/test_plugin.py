@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -31,7 +32,8 @@ HERE = Path(__file__).parent / 'ros2_control'
 URDF = Path(__file__).parents[2] / 'urdf/two_link.urdf'
 PACKAGE = 'my_arm_controller'
 MASS, DISTANCE = 3.0, 0.15
-COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1}
+COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1,
+          'heartbeat_timeout': 0.2, 'emergency_stop': True}
 STIFF = {'mode': 'joint_impedance', 'stiffness': [100.0, 60.0], 'damping': [8.0, 4.0]}
 FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
          'free': {'mode': 'gravity_compensation'},
@@ -57,17 +59,18 @@ def run(words, cwd=None):
 def build(package, output, *flags):
     """Compile the unchanged sources of a package with the stand-in of ROS."""
     includes = package / 'stand_in'
-    sources = [*(package / 'src').glob('*.cpp')]
     for name in re.findall(r'#include "(\w+/[\w/.]+)"', ''.join(
             file.read_text() for file in (package / 'src').iterdir())):
         (includes / name).parent.mkdir(parents=True, exist_ok=True)
         (includes / name).write_text('#include "stand_in.hpp"\n')
+    together = includes / 'together.cpp'        # the headers of C++ once
+    together.write_text(''.join(f'#include "{source}"\n' for source in (
+        *(package / 'src').glob('*.cpp'), HERE / 'manager.cpp')))
     library = package / f'{output}.c.o'
     run([*c_compiler(), *LIBRARY_FLAGS, *flags, '-c', package / 'robodyn_controller.c', '-o',
          library])
-    run([GXX, *FLAGS, *flags, '-fPIC', f'-I{package}', f'-I{includes}', f'-I{HERE}', *sources,
-         HERE / 'manager.cpp', library, package / 'robodyn_cycle.o', '-lm', '-pthread', '-o',
-         package / output])
+    run([GXX, *FLAGS, *flags, '-fPIC', f'-I{package}', f'-I{includes}', f'-I{HERE}', together,
+         library, package / 'robodyn_cycle.o', '-lm', '-pthread', '-o', package / output])
     return package / output
 
 
@@ -107,7 +110,7 @@ class Manager:
     """
 
     def __init__(self, plugin, folder, fallback='other', plant=None, urdf=None, name='controller',
-                 effort=True, **parameters):
+                 **parameters):
         from robodyn_ros.simulation.plant import Plant
 
         self._plugin, self.model = plugin, plant or load_urdf('two_link')
@@ -116,10 +119,7 @@ class Manager:
         self._controller = ctypes.c_void_p(plugin.create(
             name.encode(), ctypes.c_double(1.0 / PERIOD),
             (URDF.read_text() if urdf is None else urdf).encode()))
-        self.active, self.fallback, self.phases, self.log_ = False, fallback, [], ''
-        types = ['position', 'velocity'] + ['effort'] * effort
-        self._fields = types
-        self.give_texts('state_interfaces', ','.join(types))
+        self.active, self.fallback, self.beats = False, fallback, True
         self.give_texts('fallback_controllers', fallback)
         self.give_text('flight_folder', str(folder))
         self.give_text('payload_frame', 'link2')
@@ -148,14 +148,15 @@ class Manager:
         return np.array(self.commands()[:self.model.nv])
 
     def measure(self):
-        state, values = self.plant.state(), self.states()
-        for i in range(self.model.nv):
-            for k, field in enumerate(self._fields):
-                values[len(self._fields) * i + k] = getattr(state, field)[i]
+        state = self.plant.state()
+        np.ctypeslib.as_array(self.states(), (self.model.nv, 3)).T[:] = (
+            state.position, state.velocity, state.effort)
 
     def start(self):
         """Activate in the cycle after the fallback, and go on until the arm is RUNNING."""
         self.tick()
+        if self.beats:
+            self.send_bool('~/heartbeat', 1)
         assert self.activate() == SUCCESS
         self.active = True
         self.run(0.5)
@@ -177,6 +178,8 @@ class Manager:
             self.end()
         if not round(self.plant.time / PERIOD) % 50:
             self.spin()
+            if self.beats:
+                self.send_bool('~/heartbeat', 1)
 
     def run(self, seconds):
         """Return the largest distance from where the arm was, and its largest velocity."""
@@ -208,6 +211,8 @@ def manager(plugin, tmp_path):
     def make(**more):
         one = Manager(plugin, tmp_path, **more)
         assert one.configure() == SUCCESS, one.log
+        one.send_bool('~/emergency_stop', 0)
+        one.send_bool('~/heartbeat', 1)
         made.append(one.sleeping())
         return one
     yield make
@@ -220,7 +225,7 @@ def manager(plugin, tmp_path):
 
 
 def test_the_arm_is_taken_over_held_and_moved(manager):
-    one = manager()
+    one = manager(release_at_fault=True)
     one.tick()
     assert one.activate() == SUCCESS
     one.active = True
@@ -419,6 +424,38 @@ def test_the_first_reason_of_a_refused_arming_is_reported(manager):
     assert log[1] == 'INFO inactive'
 
 
+def refusal(one):
+    """Return the reason against arming."""
+    one.tick()
+    assert one.activate() == SUCCESS
+    one.active = True
+    one.run(0.02)
+    assert not one.active
+    one.spin()
+    return re.search(r'not armed within arming_timeout: (\w+)', one.log)[1]
+
+
+def test_emergency_stop_and_heartbeat(manager):
+    one = manager()
+    one.start()
+    one.send_bool('~/emergency_stop', 1)
+    one.run(0.05)
+    assert 'FAULT EMERGENCY_STOP' in one.log
+    one.end()
+    assert refusal(one) == 'EMERGENCY_STOP', 'heard before this activation'
+    one.send_bool('~/emergency_stop', 0)
+    one.plant.reset(POSE)
+    one.start()
+    one.beats = False
+    one.run(0.25)
+    assert 'FAULT HEARTBEAT_LOST' in one.log
+    one.end()
+    assert refusal(one) == 'HEARTBEAT_LOST'
+    one.beats = True
+    one.plant.reset(POSE)
+    one.start()
+
+
 def test_commands_that_are_not_taken_end_the_controller(manager):
     one = manager()
     one.start()
@@ -457,6 +494,7 @@ def test_callbacks_after_the_cleanup_do_nothing(manager):
     one.spin()
     one.send_bool('~/emergency_stop', 1)
     assert one.configure() == SUCCESS
+    one.send_bool('~/emergency_stop', 0)
     one.start()
     one.end()
     assert one.shut_down() == SUCCESS
@@ -487,9 +525,16 @@ def test_references_are_chained(manager):
     assert 'another controller commands the reference interfaces' in one.log
 
 
+def test_activation_and_cleanup_beside_messages(plugin, package):
+    main = ('import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).main(3, (ctypes.c_char_p * 3)('
+            'b"", *map(str.encode, sys.argv[2:]))))')
+    words = [sys.executable, '-c', main, package / 'plugin.so', URDF, '5']
+    assert '0 failures' in run(words, package)
+
+
 @pytest.mark.skipif(not seeds(0, 1), reason='compiles for 20 s: ROBODYN_THOROUGH=1')
 @pytest.mark.parametrize('sanitizer', ['thread', 'address'])
-def test_activation_and_cleanup_beside_messages(package, sanitizer):
+def test_threads_and_memory_of_that(package, sanitizer):
     if not Path(run([GXX, f'-print-file-name=lib{sanitizer[0]}san.so']).strip()).is_absolute():
         pytest.skip(f'needs lib{sanitizer[0]}san of the compiler')
     program = build(package, f'{sanitizer}_program', f'-fsanitize={sanitizer}', '-g1')

@@ -120,7 +120,7 @@ def test_gains_for_another_rate_are_a_fault_that_names_both(caplog):
 @pytest.mark.parametrize(('kind', 'rate'), [(Rig, 1000.0), (Slow, 100.0)])
 def test_a_loop_that_keeps_its_rate_runs(kind, rate):
     rig = kind(TWO_LINK, [0.3, 0.5], mode='gravity_compensation', rate=rate, stiffness=(),
-               damping=(), acceleration_kp=(), acceleration_kd=())
+               damping=(), acceleration_kp=(), acceleration_kd=(), motor_test_effort=0.0)
     rig.controller.arm()
     rig.run(1.0)
     assert rig.phase == 'RUNNING', rig.controller.reason

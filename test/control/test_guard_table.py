@@ -15,7 +15,6 @@ NONE = (guard.NO_REASON, -1)
 NOW = 10.0      # s
 DRIVES = {'m_phase': RUNNING, 'v_qd': [0.25, 0.5], 'v_published': [4.0, -5.0]}
 STALE = {**DRIVES, 'v_qd': 0.0, 'v_published': 0.0}
-UNTESTED = {**DRIVES, 'm_phase': RISING, 's_motor_test_effort': 0.1}
 OFF = [guard.WRONG_DIRECTION, guard.OTHER_JOINT_MOVES]
 
 
@@ -43,14 +42,7 @@ OFF = [guard.WRONG_DIRECTION, guard.OTHER_JOINT_MOVES]
         guard.STALE_STATE, guard.TWO_STATE_PUBLISHERS, guard.STATE_INCONSISTENT)),
     *((reason, DRIVES, {'m_without_state': 1, 'm_since': -inf}) for reason in (
         guard.STALE_STATE, guard.TWO_STATE_PUBLISHERS, guard.STATE_INCONSISTENT)),
-    (guard.CLOCK_STOPPED, STALE, {'m_without_state': 1, 'm_since': -inf}),
-    # Too fast before the motors have passed their test
-    (guard.VELOCITY_ABOVE_LIMIT, UNTESTED, {'m_without_state': 1, 'm_since': -inf}),
-    (guard.POWER_ABOVE_LIMIT, UNTESTED, {'m_without_state': 0, 'm_since': NOW}),
-    (guard.VELOCITY_ABOVE_LIMIT, {**UNTESTED, 's_motor_test_effort': 0.0},
-     {'m_without_state': 0, 'm_since': NOW}),
-    (guard.VELOCITY_ABOVE_LIMIT, {**UNTESTED, 'm_phase': guard.RUNNING},
-     {'m_without_state': 0, 'm_since': NOW})])
+    (guard.CLOCK_STOPPED, STALE, {'m_without_state': 1, 'm_since': -inf})])
 def test_a_fault_that_is_latched(reason, given, expected):
     played(lambda c: guard.fault(c, reason, 1, NOW), given, None, expected)
 

@@ -201,15 +201,30 @@ def test_what_an_effort_shows(given, fault, expected):
     played(lambda c: motor_test.find_fault(c, 0), given, fault, expected)
 
 
+FRICTION = np.zeros((13, 2))
+FRICTION[2], FRICTION[5], FRICTION[9], FRICTION[12] = 0.25, [0.5, 0.125], 0.5, 0.0625
+
+
 def add_efforts(c):
     """Return whether the test is over, and both efforts."""
-    friction, tau = np.zeros((13, 2)), np.array([2.0, 3.0])
-    friction[2], friction[5], friction[9], friction[12] = 0.25, [0.5, 0.125], 0.5, 0.0625
-    return motor_test.add_efforts(c, friction, DT, tau), *tau
+    tau = np.array([2.0, 3.0])
+    return motor_test.add_efforts(c, FRICTION * (c.controller.test_effort != 0.0), DT, tau), *tau
 
 
 HOLDS = {'m_test_time': 0.12, 'm_window_time': 0.0, 'o_external': [-1.0, 5.0],
          't_held': [0.5, 0.0], 's_motor_test_effort': 0.1, 't_test_pose': 0.25}
+
+
+@pytest.mark.parametrize(('external', 'held'), [
+    (0.5, 0.0), (-0.5, 0.0), (1.25, -0.6875), (-1.25, 0.6875), (9.0, -1.5)])
+def test_more_than_the_known_friction_is_compensated(external, held):
+    """Of the second joint: 0.25 + 0.0625 N·m, and half of gravity."""
+    left = np.exp(-0.3)
+    played(lambda c: motor_test.add_efforts(c, FRICTION, DT, np.zeros(2)), {
+        **HOLDS, 'o_external': [0.0, external], 'v_gravity': [0.0, -0.5], 't_held': 0.25}, False,
+        {'t_held': [left * 0.25, left * 0.25 + (1.0 - left) * held]})
+
+
 SHARE = 1.0 - exp(-0.3)     # of the compensation in a step, at 30 /s
 NOW = {**HOLDS, 'm_test_time': 0.25, 'm_window_time': 0.15, 'v_q': 0.25, 'o_external': 0.0,
        't_held': 0.0, 'j_position_upper': 5.0}      # in the middle is 1 rad

@@ -34,7 +34,7 @@ near = pytest.approx
 NAMES = [f'joint{i + 1}' for i in range(6)]
 # A busy machine is not to look like a broken arm
 PATIENT = {'rate': 200.0, 'state_timeout': 1.0, 'missed_limit': 5000, 'late_limit': 1.0,
-           'mode': 'joint_impedance'}
+           'mode': 'joint_impedance', 'motor_test_effort': 0.0}
 ARM = {'urdf': 'two_link', 'driver': 'robodyn_ros.simulation.driver:SimulatedArm', 'load': {},
        'link': '', 'settings': PATIENT}
 # It asks, and is killed; a process that it has forked goes on
@@ -69,7 +69,7 @@ class Asked(Bench):
         super().__init__(load_arm('yam'))
         self.connect(accept_unconfirmed=True)
         model, known = with_facts(self.driver.facts, self.model, Settings(rate=RATE))
-        self.control(**{'mode': 'joint_impedance', **settings,
+        self.control(**{'mode': 'joint_impedance', 'motor_test_effort': 0.0, **settings,
                         **suggest_gains(model, None, known)._asdict()})
         self.asking, theirs = Pipe()
         self.answers = Answers(self.controller, theirs, link and PartnerLink(
@@ -218,6 +218,30 @@ def test_the_loop_is_a_process(tmp_path):
     assert np.nanmax(np.abs(commands)) > 1.0 and commands[-1].tolist() == [0.0, 0.0]
 
 
-def test_lerobot_finds_robot_and_leader(tmp_path):
-    """By its own command line."""
+@pytest.mark.slow
+def test_lerobot_drives_robot_and_leader(tmp_path):
+    """As its command line makes them; needs LeRobot, which no other test does."""
+    draccus = pytest.importorskip('draccus', reason='LeRobot is not installed')
     pytest.importorskip('lerobot', reason='LeRobot is not installed')
+    from lerobot.robots import make_robot_from_config
+    from lerobot.scripts.lerobot_teleoperate import TeleoperateConfig
+    from lerobot.teleoperators import make_teleoperator_from_config
+
+    import lerobot_robot_robodyn  # noqa: F401  (it registers itself)
+
+    config = draccus.parse(TeleoperateConfig, args=[
+        f'--{part}.{option}' for part, kind, mode in (
+            ('robot', 'follower', 'joint_impedance'), ('teleop', 'leader', 'gravity_compensation'))
+        for option in (f'type=robodyn_{kind}', 'urdf=two_link', f'driver={ARM["driver"]}',
+                       f'calibration_dir={tmp_path}', 'driver_options={position: [0.3, 0.5]}',
+                       f'settings={PATIENT | {"mode": mode}}')])
+    leader, robot = make_teleoperator_from_config(config.teleop), make_robot_from_config(
+        config.robot)
+    with leader, robot:
+        observed = robot.get_observation()
+        assert observed.keys() == robot.observation_features.keys()
+        assert observed['joint2.pos'] == near(0.5, abs=0.05)
+        assert robot.send_action(leader.get_action()).keys() == robot.action_features.keys()
+        with pytest.raises(TrajectoryError, match='of joint1 is nan'):
+            robot.send_action({'joint1.pos': np.nan, 'joint2.pos': 0.5})
+    assert not robot.is_connected and not leader.is_connected

@@ -343,3 +343,4 @@ def test_motors_are_switched_on_over_each_bus(kind, types):
         driver.close()
     finally:
         served.close()
+    assert not any(motor.on for motor in plant.motors)

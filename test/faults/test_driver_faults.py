@@ -234,7 +234,7 @@ def test_an_unconfirmed_arm_is_slow_until_its_user_accepts_it():
     assert 'desktop is unconfirmed, nobody has seen its file on hardware' in arm.told[0]
     assert arm.run(0.2) < 0.3 and arm.phase == guard.RUNNING
     arm.plant.qd[0] = 0.6
-    arm.until(lambda: arm.phase == guard.FAULT, seconds=0.5)
+    arm.until(lambda: arm.phase == guard.FAULT, wait=0.5)
     assert arm.controller.reason_code == 'VELOCITY_ABOVE_LIMIT'
     limits = [MitCan(arm.arm, bus=LockstepBus(MotorBus(arm.arm)), accept_unconfirmed=accepted
                      ).facts.velocity_limit for accepted in (False, True)]

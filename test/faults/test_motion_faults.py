@@ -8,7 +8,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.settings.settings import Settings
-from robodyn_ros.control.steps import guard, motion_checks, motor_test
+from robodyn_ros.control.steps import motion_checks, motor_test
 from robodyn_ros.errors import TrajectoryError
 
 near = pytest.approx
@@ -171,15 +171,6 @@ def test_another_joint_moves_by_itself_in_the_test():
     arm, fastest = rising(HANGING, pushed=pushed)
     assert arm.phase == 'RUNNING', arm.controller.reason
     assert arm.controller.memory['test_round'][0] == 2 and fastest < 0.2
-
-
-@row('an arm is too fast before its motors are tested', 'VELOCITY_ABOVE_LIMIT',
-     where=guard.fault, find='untested and reason == VELOCITY_ABOVE_LIMIT', instead='False')
-def test_an_arm_is_too_fast_before_its_motors_are_tested():
-    """Its efforts end at once, whoever moves it."""
-    arm, _ = rising(STRETCHED, pushed=lambda arm: np.array([400.0, 100.0]))
-    arm.faulted('VELOCITY_ABOVE_LIMIT')
-    arm.nothing()
 
 
 @row('a motor drives the arm while it rises', 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES',

@@ -135,7 +135,7 @@ DEFAULTS = {p.name: p.default for p in TABLE} | {'robot_compensates_gravity': Fa
 
 @pytest.mark.parametrize('given, commands, said', [
     ({'replaced_controllers': [HOLDER]}, COMMANDS, 'without controller_manager'),
-    ({'controller_manager': MANAGER}, '/commands', 'no topic of a forward controller'),
+    ({'controller_manager': MANAGER}, '/commands', 'not the topic of a forward controller'),
 ])
 def test_a_switch_that_cannot_be_is_refused(given, commands, said):
     with pytest.raises(ParameterError, match=said):

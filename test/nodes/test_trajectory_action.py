@@ -132,7 +132,7 @@ def test_tolerances_stops_and_refusals(planner, remote, messages):
             (JointTrajectory(joint_names=NAMES), {}, 'INVALID_GOAL: the goal has no waypoints'),
             (trajectory((9.0, 0.0)), {}, 'INVALID_GOAL: position of joint1'),
             (trajectory(names=['joint1', 'elbow']), {}, 'INVALID_JOINTS: no joint'),
-            (trajectory(header=Header(stamp=Time(sec=5))), {}, 'OLD_HEADER_TIMESTAMP'),
+            (trajectory(header=Header(stamp=Time(nanosec=1))), {}, 'OLD_HEADER_TIMESTAMP'),
             (trajectory(points=(MAX_WAYPOINTS + 1) * [point]), {}, 'INVALID_GOAL: 20001 way'),
             (trajectory(), {'path_tolerance': [tolerance(name='joint1', position=-3.0)]},
              'INVALID_GOAL: path_tolerance')):

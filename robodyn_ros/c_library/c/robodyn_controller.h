@@ -70,6 +70,7 @@ typedef struct {
 typedef struct {
   double arming_time;   /* s, of the good samples before the arm is driven */
   double state_timeout; /* s, age at which a sample is stale */
+  double heartbeat_timeout; /* s, longest time without a heartbeat; 0: none is required */
   int robot_compensates_gravity;
   int stop_with_gravity; /* 1: the last message of a stop is g(q), 0: zero */
   int lower_to_rest;     /* 1: a stop lowers the arm until it lies */

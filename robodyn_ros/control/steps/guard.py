@@ -220,8 +220,7 @@ def fault(c: Cycle, reason: int, joint: int, now: float) -> None:
     continue from those published, after the limits. Without a valid state (stale, from two
     publishers, or inconsistent) the efforts are those of the last valid pose, and only if the arm
     was at rest there; otherwise they are zero at once. They are also zero at once after
-    CLOCK_STOPPED, because a ramp needs time that passes, and after VELOCITY_ABOVE_LIMIT before the
-    motors have passed their test: efforts that brake might drive the arm.
+    CLOCK_STOPPED, because a ramp needs time that passes.
     """
     joints, s, m, v = c.joints, c.settings, c.controller, c.vectors
     m.following = 0
@@ -240,12 +239,11 @@ def fault(c: Cycle, reason: int, joint: int, now: float) -> None:
     m.without_state = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                             or reason == STATE_INCONSISTENT) else 0
     m.fault_speed = 0.0
-    untested = m.phase == RISING and s.motor_test_effort > 0.0
     if m.phase != RISING:               # where motors are tested
         m.disobeyed = 0
     note_fault_speed(m, v)
     enter(m, FAULT, now)
-    if reason == CLOCK_STOPPED or untested and reason == VELOCITY_ABOVE_LIMIT:
+    if reason == CLOCK_STOPPED:
         m.without_state, m.since = 1, -inf
     if m.without_state == 1 and not at_rest(v, s.rest_velocity):
         m.since = -inf

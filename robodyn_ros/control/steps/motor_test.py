@@ -23,9 +23,9 @@ it may rest on something. A motor is at fault when the same joint has followed, 
 opposite efforts in a row; a load that sinks does not.
 
 Before each effort the arm comes to rest, and the estimated external effort, as of an unknown
-payload, is compensated within MAX_HOLDING_EFFORT. In each phase, the pattern of a motor fault
-(:mod:`.motor_faults`) is a fault at once. While the drives do not take the efforts, because
-another controller holds the arm, the test waits.
+payload, is compensated where it exceeds the known friction, within MAX_HOLDING_EFFORT. In each
+phase, the pattern of a motor fault (:mod:`.motor_faults`) is a fault at once. While the drives do
+not take the efforts, because another controller holds the arm, the test waits.
 """
 
 from __future__ import annotations
@@ -268,8 +268,9 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
         share = 1.0 - exp(-dt * rate) if rested > SETTLING_TIME else 0.0
         for j in range(n):
             bound = MAX_HOLDING_EFFORT * joints[j].effort_limit
-            balance = min(max(-v.momentum_observer.external[j], -bound), bound)
-            own.held[j] += share * (balance - own.held[j])
+            external = v.momentum_observer.external[j]
+            balance = min(bound, max(0.0, abs(external) - known_friction(friction, v, j)))
+            own.held[j] -= share * (copysign(balance, external) + own.held[j])
         if rested > SETTLING_TIME + REST_WINDOW and at_rest(c):
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
@@ -277,8 +278,7 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
             m.test_effort = m.test_side * START_EFFORT * joints[i].effort_limit
     else:
         most: Any = (s.motor_test_effort * joints[i].effort_limit
-                     + max(friction[STATIC_ROW, i], friction[BACKWARD_STATIC_ROW, i])
-                     + friction[LOAD_ROW, i] * abs(v.gravity[i]) + friction[COUPLED_ROW, i])
+                     + known_friction(friction, v, i))
         effort: Any = m.test_side * m.test_effort * exp(dt / growth_time(s, v))
         m.test_effort = m.test_side * min(effort, most)
         if effort > most:
@@ -290,6 +290,13 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
         tau[j] += own.held[j]
     tau[i] += m.test_effort
     return False
+
+
+def known_friction(friction: ndarray, v: Vectors, i: int) -> float:
+    """Return the static friction of joint i in the model [N·m | N]."""
+    static: Any = (max(friction[STATIC_ROW, i], friction[BACKWARD_STATIC_ROW, i])
+                   + friction[LOAD_ROW, i] * abs(v.gravity[i]) + friction[COUPLED_ROW, i])
+    return static
 
 
 def note_mobility(c: Cycle, robot: ModelData) -> None:

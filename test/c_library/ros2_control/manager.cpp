@@ -145,11 +145,16 @@ const char * log_text(Controller * c) {
   return c->text.c_str();
 }
 const char * set_parameter(Controller * c, const char * key, const char * value) {
+  const std::lock_guard<std::recursive_mutex> lock(c->base->node->parameters_mutex);
   const auto handle =
     c->base->node->entity<rclcpp::node_interfaces::OnSetParametersCallbackHandle>("parameters");
-  const auto result = handle->callback({rclcpp::Parameter(key, std::string(value))});
-  c->text = result.successful ? "" : result.reason;
-  return c->text.c_str();
+  static thread_local std::string text;
+  text = "not configured";
+  if (handle) {
+    const auto result = handle->callback({rclcpp::Parameter(key, std::string(value))});
+    text = result.successful ? "" : result.reason;
+  }
+  return text.c_str();
 }
 const char * stop(Controller * c) {
   const auto service = c->base->node->entity<rclcpp::Service<std_srvs::srv::Trigger>>("~/stop");
@@ -216,6 +221,7 @@ int main(int count, char ** words) {
       send_target(c, "joint1", "joint2", 0.3, 0.5 + 0.01 * (k % 2));
       send_payload(c, "link2", 0.1 * (k % 2), 0.0, 0.0, 0.0);
       send_bool(c, "~/heartbeat", 1);
+      std::ignore = set_parameter(c, "settings", k % 2 ? "stiff" : "soft");
     }
   });
   std::mutex turn;  // the manager switches between updates, or beside them

@@ -245,6 +245,7 @@ public:
   std::map<std::string, Parameter::Value> overrides, parameters;
   std::map<std::string, std::weak_ptr<Handle>> entities;
   std::mutex entities_mutex;
+  mutable std::recursive_mutex parameters_mutex;
 
   const char * get_name() const { return name.c_str(); }
   int get_logger() const { return 0; }
@@ -263,6 +264,7 @@ public:
     }
   }
   Parameter get_parameter(const std::string & key) const {
+    const std::lock_guard<std::recursive_mutex> lock(parameters_mutex);
     return Parameter(key, parameters.at(key));
   }
   template <typename Message>
@@ -279,6 +281,7 @@ public:
   }
   template <typename Callback>
   auto add_on_set_parameters_callback(Callback callback) {
+    const std::lock_guard<std::recursive_mutex> lock(parameters_mutex);
     return add<node_interfaces::OnSetParametersCallbackHandle>("parameters", callback);
   }
   template <typename Period, typename Callback>

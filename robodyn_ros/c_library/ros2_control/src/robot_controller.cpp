@@ -186,7 +186,9 @@ CallbackReturn RobotController::configure()
   }
   has_fallback_ = !node->get_parameter("fallback_controllers").as_string_array().empty();
 
-  const std::lock_guard<std::mutex> lock(executor_mutex_);
+  recorded_ = static_cast<int>(
+    node->get_parameter("flight_recorder").as_double() / robodyn_controller_period());
+  retired_.reserve(kRetired);
   intent_ = Intent{};
   const std::string refusal = set_settings(node->get_parameter("settings").as_string());
   if (!refusal.empty())
@@ -201,8 +203,8 @@ CallbackReturn RobotController::configure()
       "fallback_controllers is empty: nothing holds the arm after a fault or if it is not armed, "
       "unless its brakes engage; name a controller that does");
   }
-  retired_.reserve(kRetired);
-  open_topics();
+  open_topics();  // whose callbacks do nothing until the executor is let in
+  const std::lock_guard<std::mutex> lock(executor_mutex_);
   open_ = true;
   return CallbackReturn::SUCCESS;
 }
@@ -271,11 +273,9 @@ std::string RobotController::contradiction(const std::string & description) cons
 RobotController::Library RobotController::create(
   const Intent & intent, int * error, int * joint) const
 {
-  const double seconds = get_node()->get_parameter("flight_recorder").as_double();
   Library library(
     robodyn_controller_create(
-      ROBODYN_CONTROLLER_VERSION, static_cast<int>(joints_.size()),
-      static_cast<int>(seconds / robodyn_controller_period()), error),
+      ROBODYN_CONTROLLER_VERSION, static_cast<int>(joints_.size()), recorded_, error),
     robodyn_controller_destroy);
   if (!library)
   {
@@ -420,6 +420,11 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
   if (stop_ >= 0)
   {
     robodyn_controller_emergency_stop(stepped_, stop_);
+  }
+  const std::chrono::duration<double> silence = now - heartbeat_time_;
+  if (silence.count() < parameters(0).heartbeat_timeout)
+  {
+    robodyn_controller_heartbeat(stepped_);
   }
   robodyn_controller_arm(stepped_);
   states_.assign(joints_.size(), {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});

@@ -149,6 +149,7 @@ private:
   const char * joint_name(int joint) const;
 
   std::vector<std::string> joints_;
+  int recorded_ = 0;  // cycles
   std::vector<std::string> state_interface_types_;
 
   // Of the loop, and of transitions of the lifecycle, which lock it
@@ -182,8 +183,10 @@ private:
   std::vector<Library> retired_;  // to be freed
   Intent intent_;
   int stop_ = -1;  // emergency stop that was heard last, -1 for none
+  std::chrono::steady_clock::time_point heartbeat_time_;
 
   // Of the executor
+  // A parameter is set with the lock of all parameters: none is read with this one
   std::mutex executor_mutex_;
   bool open_ = false;
   std::vector<Recording> recordings_;

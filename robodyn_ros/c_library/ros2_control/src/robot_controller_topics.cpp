@@ -79,9 +79,13 @@ void RobotController::open_topics()
         [&]
         {
           const std::lock_guard<std::mutex> lock(library_mutex_);
-          if (m.data && library_ && heartbeat_->get_publisher_count() == 1)
+          if (m.data && heartbeat_->get_publisher_count() == 1)
           {
-            robodyn_controller_heartbeat(library_.get());
+            heartbeat_time_ = std::chrono::steady_clock::now();
+            if (library_)
+            {
+              robodyn_controller_heartbeat(library_.get());
+            }
           }
         });
     });
