@@ -35,6 +35,7 @@ NAMES = [f'joint{i + 1}' for i in range(6)]
 # A busy machine is not to look like a broken arm
 PATIENT = {'rate': 200.0, 'state_timeout': 1.0, 'missed_limit': 5000, 'late_limit': 1.0,
            'mode': 'joint_impedance', 'motor_test_effort': 0.0}
+DRIVES = {'position': [0.3, 0.5], 'timeout': 1.0}
 ARM = {'urdf': 'two_link', 'driver': 'robodyn_ros.simulation.driver:SimulatedArm', 'load': {},
        'link': '', 'settings': PATIENT}
 # It asks, and is killed; a process that it has forked goes on
@@ -207,7 +208,7 @@ def test_the_loop_is_a_process(tmp_path):
         ArmProcess(**{**ARM, 'driver': 'nowhere:Arm'}, driver_options={})
     file = tmp_path / 'run.mcap'
     ended = subprocess.run([sys.executable, '-c', PROGRAM.format(options={
-        **ARM, 'driver_options': {'position': [0.3, 0.5], 'record': str(file)}}, file=str(file))],
+        **ARM, 'driver_options': {**DRIVES, 'record': str(file)}}, file=str(file))],
         cwd=FOLDER, timeout=180.0)
     assert ended.returncode == -signal.SIGKILL
     end = time.monotonic() + 60.0
@@ -233,7 +234,7 @@ def test_lerobot_drives_robot_and_leader(tmp_path):
         f'--{part}.{option}' for part, kind, mode in (
             ('robot', 'follower', 'joint_impedance'), ('teleop', 'leader', 'gravity_compensation'))
         for option in (f'type=robodyn_{kind}', 'urdf=two_link', f'driver={ARM["driver"]}',
-                       f'calibration_dir={tmp_path}', 'driver_options={position: [0.3, 0.5]}',
+                       f'calibration_dir={tmp_path}', f'driver_options={DRIVES}',
                        f'settings={PATIENT | {"mode": mode}}')])
     leader, robot = make_teleoperator_from_config(config.teleop), make_robot_from_config(
         config.robot)
