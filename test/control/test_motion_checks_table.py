@@ -48,16 +48,6 @@ def motion_fault(c):
     ({**PUSHED, 'v_published': 3.01, 'v_speed_limit': 0.15, 'k_blocked': 0.25}, NONE,
      {'k_blocked': 0.251}),
     ({**PUSHED, 'v_published': 3.01, 'k_blocked': 0.499}, NONE, {'k_blocked': 0.5}),
-    # Of an effort that is barred, what the law requests counts
-    ({**PUSHED, 'v_requested': [0.0, 4.01], 'v_tau_gravity': 1.0, 'f_barring': 1.0},
-     (JOINT_BLOCKED, 1), {'k_blocked': [0.0, 0.501]}),
-    ({**PUSHED, 'v_requested': [0.0, 3.99], 'v_tau_gravity': 1.0, 'f_barring': 1.0}, NONE,
-     {'k_blocked': 0.0}),
-    ({**PUSHED, 'v_requested': 9.0}, NONE, {'k_blocked': 0.0}),
-    # and 0.15 s are enough if its reading broke off
-    ({'f_broke_off': 1.0, 'f_barred': [0.0, 0.151]}, (JOINT_BLOCKED, 1), {}),
-    ({'f_broke_off': 1.0, 'f_barred': 0.15}, NONE, {}), ({'f_barred': 0.2}, NONE, {}),
-    ({'f_broke_off': 1.0, 'f_barred': 0.2, 's_blocked_effort': np.inf}, NONE, {}),
     (AGAINST, (WRONG_DIRECTION, 0), {}),
     ({'k_swings': [0.0, 4.0]}, NONE, {}),
     ({'k_swings': [0.0, 4.1]}, (guard.EFFORT_OSCILLATES, 1), {}),

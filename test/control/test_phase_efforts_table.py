@@ -54,8 +54,6 @@ COLLIDED = {**FULL, 'm_reason': guard.COLLISION}
 @pytest.mark.parametrize(('given', 'trusted', 'result', 'expected'), [
     (HALF, True, (True, 0.5, -3.0), HALF_RAMPED),
     (FULL, True, (True, 1.0, -6.0), KEPT),
-    # An effort that is barred brakes a hidden velocity
-    ({**FULL, 'f_barring': [0.0, 1.0], 'f_hidden_qd': 0.25}, True, (True, 1.0, -8.5), KEPT),
     ({**HALF, 'm_since': 9.0}, True, ENDED, {'v_tau_residual': 1.0, 'v_published': [4.0, -2.0]}),
     ({**HALF, 'm_publishing': 0}, True, ENDED, {'m_since': -inf}),
     ({**HALF, 'm_publishing': 0}, False, ENDED, {'m_since': -inf, 'm_without_state': 0}),

@@ -125,8 +125,6 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
             friction_compensation.begin_path(v)
             forget_law(c.law, v)
             motion_checks.begin(m, v)
-            for i in range(n):
-                frozen_readings.stand(v, v.q[i], i)
     elif m.phase == guard.RUNNING:
         law_efforts(c, robot, unmeasured, changed, jumped or unheard, now, dt, elapsed, tau)
     elif m.phase == guard.STOPPING:
@@ -134,7 +132,7 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         if lowering.lowers(s, m) and (last_message or m.descent > 0.0):
             last_message = lowering.lower(c, dt, tau)
         else:
-            phase_efforts.damped_gravity(c, tau)
+            phase_efforts.damped_gravity(s, v, tau)
 
     # Limits
     sound = True
@@ -143,7 +141,6 @@ def cycle(c: Cycle, now: float, tau: ndarray) -> bool:
         for i in range(n):
             v.requested[i] = tau[i]
         limits.limit_efforts(c, dt, tau)
-        frozen_readings.bar(c, robot.friction, tau)
         for i in range(n):              # without what the joint limits add
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
         limits.enforce_joint_limits(c, robot, dt, tau, lowering.limit_share(m))

@@ -20,13 +20,6 @@ contradiction above CONTRADICTION_SHARE of ``consistency_tolerance`` and CONTRAD
 encoder. A driver may publish each reading several times: displacements count from LATE_RENEWALS
 times the usual interval between changes, and MIN_FROZEN_TIME at the earliest.
 
-A joint whose reading stands, but for noise, while others move may be moving, or blocked by a
-contact: both look alike. Its velocity is predicted from the efforts beyond friction and what
-balanced them before. Above MAX_HIDDEN its effort is barred, which is right in either case, until
-the prediction has come to rest: then it is tried again, for a joint may stick. A reading that
-broke off, faster than any joint stops, keeps the predicted velocity of before, and its effort
-barred: :func:`.motion_checks.blocked`.
-
 A robot that stops by itself, in a protective stop for instance, stands still although it is
 driven, but its readings are true: it slowed down before, against its efforts, where frozen
 readings break off. Its brakes are assumed to hold until an effort beyond ``arming_effort`` should
@@ -69,12 +62,6 @@ LAST_SPEED_SHARE, MIN_LOST_SPEED = 0.5, 0.005
 # must not hide readings that freeze later
 MAX_BRAKED_TIME = 2.0 * CONSISTENCY_TIME
 CHANGED = -1.0              # `v.unchanged` of a position that has changed in this cycle
-# A reading stands that stays within a range [rad | m], or so many encoder steps: noise, dithering
-STANDING_RANGE, STANDING_STEPS = 3e-5, 2.5
-MAX_DECELERATION = 60.0     # velocity limits per second; only an impact stops a joint faster
-# Predicted velocities [velocity limits] above which efforts are barred, for the first time and
-# again, and below which they are tried again
-MAX_HIDDEN, HIDDEN_AGAIN, LEAST_HIDDEN = 0.3, 0.1, 0.03
 
 
 class Memory(NamedTuple):
@@ -86,13 +73,6 @@ class Memory(NamedTuple):
     coasting_qd: ndarray    # velocity predicted since the position last changed
     hidden_motion: ndarray  # displacement by it that the reported velocity does not explain
     disturbance_before: ndarray     # disturbance when the position last changed; infinite: slowed
-    anchor: ndarray         # position at which the reading stands, and time of the samples there
-    stood: ndarray
-    balance: ndarray        # disturbance before it came to stand
-    hidden_qd: ndarray      # velocity that the joint may have there; 0: it has come to rest
-    broke_off: ndarray      # 1: no stop of a joint looks like it
-    barring: ndarray        # 1: its effort is barred, and time since it first was
-    barred: ndarray
 
 
 def begin(v: Vectors, i: int) -> None:
@@ -100,14 +80,6 @@ def begin(v: Vectors, i: int) -> None:
     own = v.frozen_readings
     own.unchanged[i], own.encoder_step[i], own.renewal[i] = CHANGED, inf, MAX_RENEWAL_TIME
     own.coasting_qd[i] = own.disturbance_before[i] = 0.0
-    stand(v, v.plausibility.position[i], i)
-
-
-def stand(v: Vectors, q: float, i: int) -> None:
-    """Let the reading of joint i stand anew, at a position [rad | m]."""
-    own = v.frozen_readings
-    own.anchor[i], own.balance[i] = q, v.limits.disturbance[i]
-    own.stood[i] = own.barring[i] = own.barred[i] = own.hidden_qd[i] = own.broke_off[i] = 0.0
 
 
 def forget(v: Vectors) -> None:
@@ -115,7 +87,6 @@ def forget(v: Vectors) -> None:
     own = v.frozen_readings
     for i in range(v.q.shape[0]):
         own.coasting_qd[i] = own.hidden_motion[i] = own.disturbance_before[i] = 0.0
-        stand(v, v.q[i], i)
 
 
 def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None:
@@ -128,7 +99,6 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
     """
     own = v.frozen_readings
     step, interval = q - v.plausibility.position[i], max(own.unchanged[i], 0.0) + elapsed
-    own.stood[i] += elapsed
     if step == 0.0 or interval == 0.0:
         own.unchanged[i] = interval
         return
@@ -146,12 +116,6 @@ def note_sample(v: Vectors, q: float, qd: float, elapsed: float, i: int) -> None
     else:
         own.disturbance_before[i] = v.limits.disturbance[i]  # before this sample: it may be false
     own.renewal[i] = max(interval, own.renewal[i] + RENEWAL_WEIGHT * (interval - own.renewal[i]))
-    reach = max(STANDING_RANGE, STANDING_STEPS * min(own.encoder_step[i], MAX_ENCODER_STEP))
-    if abs(q - own.anchor[i]) <= reach:
-        return
-    stand(v, q, i)
-    if own.coasting_qd[i]**2 > 2.0 * MAX_DECELERATION * v.speed_limit[i] * reach:
-        own.hidden_qd[i], own.broke_off[i] = own.coasting_qd[i], 1.0
 
 
 def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
@@ -166,10 +130,9 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     own = c.vectors.frozen_readings
     reason, found, alike, share = guard.NO_REASON, -1, True, UNKNOWN_STICTION
-    braked, kept, still = False, exp(-dt / CONSISTENCY_TIME), True
+    braked, kept = False, exp(-dt / CONSISTENCY_TIME)
     for i in range(v.q.shape[0]):
         alike &= own.unchanged[i] > 0.0
-        still &= stands(v, i)
         braked |= brakes_hold(v, i)
         if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
             share = s.arming_effort
@@ -183,7 +146,6 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
         else:
             rate, _ = limit_rates(s, effective_delay(s, v, i))
             braking = ACCELERATION_SHARE * rate * VELOCITY_SHARE * v.speed_limit[i]
-        advance_hidden(c, friction, alike or still, dt, i)
         if own.unchanged[i] == CHANGED:
             own.unchanged[i] = own.hidden_motion[i] = 0.0
         coasting = own.coasting_qd[i] + (net_acceleration(v, i) * dt if driven else 0.0)
@@ -244,66 +206,4 @@ def breakaway_effort(j: record, friction: ndarray, share: float, i: int) -> floa
     :param share: unknown friction [effort limits], in addition to the greater static friction of
         the model.
     """
-    return share * j.effort_limit + static_friction(friction, i)
-
-
-def static_friction(friction: ndarray, i: int) -> float:
-    """Return the greater static friction of the model of joint i [N·m | N]."""
-    return max(friction[2, i], friction[5, i])
-
-
-def stands(v: Vectors, i: int) -> bool:
-    """Return whether the reading of joint i has stood for longer than readings are renewed."""
-    own = v.frozen_readings
-    return bool(own.stood[i] > max(MIN_FROZEN_TIME, LATE_RENEWALS * own.renewal[i]))
-
-
-def advance_hidden(c: Cycle, friction: ndarray, alike: bool, dt: float, i: int) -> None:
-    """
-    Advance the velocity that joint i may have while its reading stands; bar its effort, or not.
-
-    :param alike: whether no joint moves: efforts may press, or are judged by :func:`frozen_joint`.
-    """
-    j, m, v = c.joints[i], c.controller, c.vectors
-    own = c.vectors.frozen_readings
-    if alike and own.broke_off[i] == 0.0:
-        own.hidden_qd[i] = own.barring[i] = own.barred[i] = 0.0
-        return
-    own.barred[i] += dt if own.barred[i] > 0.0 else 0.0
-    if not stands(v, i):
-        return
-    before, share = own.hidden_qd[i], UNKNOWN_STICTION if own.broke_off[i] == 0.0 else 0.0
-    hidden = before + (v.acceleration[i] + own.balance[i]) * dt
-    braking = breakaway_effort(j, friction, share, i) / c.workspace.M[i, i]
-    speed = max(0.0, abs(hidden) - braking * dt)
-    if own.broke_off[i] == 1.0 and before * hidden <= 0.0:
-        own.broke_off[i] = speed = 0.0          # friction has stopped it
-    own.hidden_qd[i] = speed if hidden > 0.0 else -speed
-    step = min(own.encoder_step[i], MAX_ENCODER_STEP)
-    most = (HIDDEN_AGAIN if own.barred[i] > 0.0 else MAX_HIDDEN) * v.speed_limit[i]
-    if (m.phase == guard.RUNNING and not alike and j.consistency_tolerance < inf
-            and (speed - most) * own.renewal[i] > step):
-        own.barring[i], own.barred[i] = 1.0, max(dt, own.barred[i])
-    elif speed < LEAST_HIDDEN * v.speed_limit[i] and own.broke_off[i] == 0.0:
-        own.barring[i] = 0.0
-
-
-def bar(c: Cycle, friction: ndarray, tau: ndarray) -> None:
-    """
-    Bar the efforts of joints that may be moving: what brakes them, within declared friction.
-
-    :param friction: (13, nv), as :func:`.friction.friction` takes it.
-    """
-    v = c.vectors
-    for i in range(tau.shape[0]):
-        if v.frozen_readings.barring[i] == 1.0:
-            base, dry = v.tau_gravity[i] + braking_effort(c, i), static_friction(friction, i)
-            tau[i] = min(max(tau[i], base - dry), base + dry)
-
-
-def braking_effort(c: Cycle, i: int) -> float:
-    """Return the effort that brakes joint i, if its effort is barred, else 0 [N·m | N]."""
-    own = c.vectors.frozen_readings
-    if own.barring[i] == 0.0:
-        return 0.0
-    return -c.settings.damping_rate * c.workspace.M[i, i] * own.hidden_qd[i]
+    return share * j.effort_limit + max(friction[2, i], friction[5, i])

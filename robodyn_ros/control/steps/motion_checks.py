@@ -11,7 +11,7 @@ duration of the cycle [s].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf
+from math import exp
 from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +42,7 @@ from ..inputs.pose_tracking import Points
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors
 
-BLOCKED_TIME, BARRED_TIME = 0.5, 0.15       # s
+BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
 DIRECTION_TIME = 0.1        # s, time constant of the sums of changes of velocity
 RECENT_TIME = 0.005         # s, of the sum of the latest ones
@@ -143,19 +143,13 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     Return whether joint i has been driven for BLOCKED_TIME without moving.
 
     It is driven by a published effort of more than ``blocked_effort`` effort limits in addition to
-    gravity: a law whose outward effort the joint limits remove does not drive the joint. Where
-    :mod:`.frozen_readings` bars efforts, those of the law count; BARRED_TIME is enough for a
-    reading that broke off in motion.
+    gravity: a law whose outward effort the joint limits remove does not drive the joint.
     """
-    own, hidden = v.motion_checks, v.frozen_readings
-    effort = v.published[i]
-    if hidden.barring[i] == 1.0:
-        effort = v.requested[i] - v.tau_gravity[i]
-    driven = abs(effort) > s.blocked_effort * j.effort_limit
+    own = v.motion_checks
+    driven = abs(v.published[i]) > s.blocked_effort * j.effort_limit
     slow = min(s.rest_velocity, MAX_REST_VELOCITY * v.speed_limit[i])
     own.blocked[i] = own.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
-    return own.blocked[i] > BLOCKED_TIME or (s.blocked_effort < inf and hidden.broke_off[i] == 1.0
-                                             and hidden.barred[i] > BARRED_TIME)
+    return own.blocked[i] > BLOCKED_TIME
 
 
 def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from numpy import ndarray, record
 
 from .collisions import react
-from .frozen_readings import braking_effort
 from .guard import (
     at_rest,
     COLLISION,
@@ -77,18 +76,16 @@ def fade_spring(m: record, dt: float) -> None:
     m.spring = max(0.0, m.spring - dt / FADE_TIME)
 
 
-def damped_gravity(c: Cycle, tau: ndarray) -> None:
+def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:
     """
     Write τ = g(q) - λ M(q) q̇ with λ = ``damping_rate`` [1/s], which brings the arm to rest.
 
     With damping proportional to M(q), every motion decays at the same rate λ, whichever joints
     take part in it. One constant a joint would be too much in poses of little inertia, where the
-    joint would oscillate, or too little in others. A joint that may move although its reading
-    stands is braked as well.
+    joint would oscillate, or too little in others.
     """
-    s, v = c.settings, c.vectors
     for i in range(v.q.shape[0]):
-        tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i] + braking_effort(c, i)
+        tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]
 
 
 def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
@@ -125,7 +122,7 @@ def fault_efforts(c: Cycle, trusted: bool, fresh: int, now: float, dt: float,
     if (m.without_state == 0 and (motors_checked_at_once(m) or now >= m.fading_end)
             and motor_fault(c, fresh)):
         m.without_state, m.since = 1, -inf
-    damped_gravity(c, tau)
+    damped_gravity(s, v, tau)
     react(c, now, tau)
     if unbraked:
         for i in range(tau.shape[0]):
