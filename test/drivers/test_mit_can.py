@@ -16,7 +16,7 @@ from robodyn_ros.drivers.arm import arm_of, load_arm
 from robodyn_ros.drivers.frames import open_bus
 from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError, UnknownNameError
-from robodyn_ros.testing.desk_arm import desk_arm, POSES
+from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
 from robodyn_ros.testing.mit_motors import (
     LockstepBus,
     MotorBus,
@@ -193,6 +193,18 @@ def test_it_holds_the_arm_and_brings_it_to_rest_and_holds_it_again():
     assert arm.run(2.0) < 0.2           # what hangs swings out, without the motors' damping
     assert not any(m.on for m in arm.plant.motors) and arm.controller.reason == 'none'
     assert arm.start() < 0.02 and arm.told == []
+
+
+@pytest.mark.slow
+def test_an_arm_that_nobody_has_seen_passes_the_motor_test_slowly():
+    """A velocity limit of 0.3 rad/s does not make a few steps of the encoder a motion."""
+    arm = load_arm('yam')
+    bench = Bench(arm, MotorBus(arm, desk_arm(), POSES[0], friction=0.2))
+    bench.connect(accept_unconfirmed=False)
+    bench.carry(POSES[0])
+    bench.control(rate=400.0)
+    assert bench.controller.settings.tested_effort == 0.1
+    assert bench.start() < 0.3 and bench.controller.reason == 'none'
 
 
 def test_a_motor_with_an_error_is_not_switched_on():

@@ -31,7 +31,7 @@ not take the efforts, because another controller holds the arm, the test waits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import copysign, exp
+from math import copysign, exp, inf
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 # Effort of the test where it is needed [effort limits]: below this rate [Hz], or for a driver
 DEFAULT_EFFORT, TESTED_RATE = 0.1, 500.0
 MOVED_DISTANCE, MOVED_TIME = 0.005, 0.004    # rad | m; at most the velocity limit times this [s]
+MOVED_STEPS = 13.0    # of the encoder: at least, where the velocity limit is low
 # Shares of this distance: below it, a joint has not moved; above it, the arm moves by itself
 DRIFT_DISTANCE, RUNAWAY_DISTANCE = 0.33, 20.0
 PLAUSIBLE_DISTANCE = 2.0    # of that by which an effort moves a joint without friction
@@ -146,7 +147,9 @@ def moved_distance(joints: ndarray, v: Vectors, i: int) -> float:
     """Return the displacement of joint i [MOVED_DISTANCE], 0 outside of its position limits."""
     if not joints[i].position_lower <= v.q[i] <= joints[i].position_upper:
         return 0.0          # it is brought back inside, see limits.py
-    unit = min(MOVED_DISTANCE, MOVED_TIME * v.speed_limit[i])
+    step = v.frozen_readings.encoder_step[i]
+    unit = min(MOVED_DISTANCE, max(MOVED_TIME * v.speed_limit[i],
+                                   MOVED_STEPS * step if step < inf else 0.0))
     return (v.q[i] - v.motor_test.test_pose[i]) / unit
 
 
