@@ -136,7 +136,7 @@ def report(found: Identification, source: str, scene: str = '',
         f'{model.nv} joints; {estimate.base.rank} base parameters of {len(estimate.names)}, from '
         f'{source}. Method: {estimate.method}{weight}; condition number '
         f'{estimate.condition:.4g}.', files=files, bad=bool(found.unidentified), verdict=(
-            f'{found.unidentified_line}{". " if found.unidentified else ""}'
+            (f'U{found.unidentified_line[1:]}. ' if found.unidentified else '') +
             'The exported model predicts motion that was not fitted with a relative RMS of '
             f'{100 * valid.relative.mean():.2f} %, the URDF as it is with '
             f'{100 * found.validations[NOMINAL].relative.mean():.1f} %; the worst joint is '

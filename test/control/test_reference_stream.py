@@ -167,7 +167,7 @@ def test_refused(asked, word):
     ({'velocity': [1.9, 0.0], 'acceleration': [ACCELERATION, 0.0]}, {}, 'accelerates too much'),
     ({'position': [1.4, 0.0], 'velocity': [1.5, 0.0]}, {}, 'position of joint1 .* outside'),
     ({'acceleration': [1e9, 0.0]}, {}, 'no motion leads to the target'),
-    ({}, {'velocity_limit': np.full(2, 1e-4)}, 'no motion leads to the target: give')])
+    ({}, {'velocity_limit': np.full(2, 1e-4)}, 'no motion leads to the target: use')])
 def test_motions_that_cannot_be_planned_are_refused(state, change, why):
     """From a state that leads out of the limits, or within limits that let it last for hours."""
     limits = LIMITS._replace(model=replace(ARM, **change))

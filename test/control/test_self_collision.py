@@ -237,7 +237,7 @@ def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
     (load_urdf(TEXT), {}, 'self_collision_distance', 'no two links'),
     (SOLID, {'self_collision_allowed': 'link1 link3'}, 'self_collision_allowed',
      "no link 'link3'"),
-    (SOLID, {'self_collision_allowed': 'link1'}, 'self_collision_allowed', 'no pair'),
+    (SOLID, {'self_collision_allowed': 'link1'}, 'self_collision_allowed', 'not a pair'),
     (SOLID, {'self_collision_distance': -0.1}, 'self_collision_distance', 'refused'),
     (SOLID, {'self_collision_distance': np.nan}, 'self_collision_distance', 'refused')])
 def test_what_cannot_be_watched_is_refused(model, asked, name, word):

@@ -270,7 +270,7 @@ def test_laws_without_a_pose_and_before_they_have_run():
 
 
 @pytest.mark.parametrize(('settings', 'why'), [
-    ({'task_frame': ''}, 'task_frame is not set'), ({'task_frame': 'nowhere'}, 'no link of'),
+    ({'task_frame': ''}, 'task_frame is not set'), ({'task_frame': 'nowhere'}, 'not a link of'),
     ({'task_frame': 'panda_link0'}, 'does not move'),
     ({'task_stiffness': [3e4] * 6}, 'task_stiffness would be unstable'),
     ({'task_damping_design': 'given', 'task_damping': [1e2] * 6}, 'task_damping lower by'),

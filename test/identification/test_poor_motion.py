@@ -142,7 +142,7 @@ def test_a_joint_whose_efforts_are_not_explained_has_no_friction_and_is_named(tm
     named = 'unidentified, without friction: joint2'
     assert write_friction_file(tmp_path, found).read_text().splitlines()[1] == f'# {named}'
     assert yaml.safe_load(write_numbers(tmp_path, found).read_text())['unidentified'] == ['joint2']
-    assert f'>{named}. 2 joints' in report(found, 'a').html()
+    assert f'>U{named[1:]}. The exported model' in report(found, 'a').html()
     bad = replace(found.validation, relative=np.array([0.05, 1.9]))
     with pytest.raises(IdentificationError, match='nothing is written'):
         require_prediction(replace(found, validations={found.estimate.method: bad}))

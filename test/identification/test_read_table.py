@@ -205,7 +205,7 @@ def test_patterns_and_lists_say_what_is_what(got, refusal):
                                                 columns={'position': 'a_{name}1'})
     assert "no column 'x'" in refusal(text, UnknownNameError,
                                       columns={'time': 'n', 'position': 'a_joint1,x'})
-    assert 'no pattern' in refusal(text, columns={'position': 'a_{joint}'})
+    assert 'not a column pattern' in refusal(text, columns={'position': 'a_{joint}'})
 
 
 def test_two_columns_that_would_do_are_asked_about(got, refusal):
