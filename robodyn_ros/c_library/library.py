@@ -112,6 +112,7 @@ def c_compiler() -> list[str]:
                        remedy='install gcc, or run `pip install ziglang`')
 
 
+EMAIL = r'[\w.%+-]+@[\w-]+(\.[\w-]+)*\.[a-zA-Z]{2,}'     # as in a package.xml
 TEMPLATES = Path(__file__).with_name('ros2_control')
 NAME = 'robot_controller'           # of package and files in the templates
 
@@ -157,7 +158,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@payload_frame@': json.dumps(first.payload_frame),
         '@base@': json.dumps(model.base_link),
         '@maintainer@': _plain(_git('user.name', 'maintainer')),
-        '@email@': _plain(_git('user.email', 'maintainer@localhost')),
+        '@email@': _plain(_git('user.email', 'maintainer@todo.todo', EMAIL)),
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
         '@joint_list@': ', '.join(f'`{_plain(name)}`' for name in model.joint_names),
@@ -174,12 +175,13 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
                 target.write_text(text, encoding='utf-8')
 
 
-def _git(key: str, default: str) -> str:
-    """Return who exports, as Git knows them."""
+def _git(key: str, default: str, form: str = '.+') -> str:
+    """Return who exports, as Git knows them, or what `ros2 pkg create` would write."""
     if not shutil.which('git'):
         return default
     done = subprocess.run(['git', 'config', key], text=True, capture_output=True)
-    return done.stdout.strip() or default
+    given = done.stdout.strip()
+    return given if re.fullmatch(form, given) else default
 
 
 def _plain(text: str) -> str:
