@@ -188,8 +188,9 @@ def markdown(found: Mapping[str, Any]) -> str:
     """Return the tables for a page, without the peers whose CPUs are kept awake."""
     machine, peers = found['machine'], found['peers']
     beyond = '' if not {'native', ECHO} <= {*peers} else (
-        f': the native loop takes {peers["native"]["p50"] - peers[ECHO]["p50"]:.0f} µs longer. On '
-        'other hosts it took 25 to 40 µs longer than an echo of 52 to 63 µs')
+        f': the native loop takes {peers["native"]["p50"] - peers[ECHO]["p50"]:.0f} µs longer, '
+        'on other hosts 25 to 82 µs: it wakes another CPU, which `cpus: [1]` and `keep_awake` '
+        'avoid')
     lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f} at the start, '
              f'{100 * machine["steal"]:.1f} % of the time stolen by the host.', '',
              'Each controller receives the states of one arm of 7 joints. Round trips [µs] and '
