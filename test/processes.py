@@ -23,6 +23,7 @@ import sys
 import time
 
 import forked
+import pytest
 
 # What a test waits at most before it fails [s]: Python starting, kernels compiled for the first
 # time and DDS discovery, all on a busy machine. Nothing takes this long when it works.
@@ -35,6 +36,17 @@ _prctl = ctypes.CDLL(None).prctl
 def die_with_parent() -> None:
     """Have this process killed when the one that started it ends."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+# Prefix of a command, which gets a /dev/shm of its own
+OWN_MEMORY = ['unshare', '--map-root-user', '--mount', 'sh', '-c',
+              'mount -t tmpfs tmpfs /dev/shm && exec "$@"', 'sh']
+
+
+def require_own_memory() -> None:
+    """Skip a test where OWN_MEMORY cannot be had."""
+    if subprocess.run([*OWN_MEMORY, 'true'], capture_output=True).returncode:
+        pytest.skip('no shared memory of its own can be mounted (unshare --map-root-user --mount)')
 
 
 def claim_domain() -> tuple[int, socket.socket]:

@@ -6,21 +6,16 @@ import os
 from pathlib import Path
 import re
 import signal
-import subprocess
 import sys
 import time
 
-from processes import DEADLINE, until
+from processes import DEADLINE, OWN_MEMORY, require_own_memory, until
 import pytest
 from sensor_msgs.msg import JointState
 
 DEMO = [sys.executable, '-m', 'robodyn_ros.cli', 'demo', 'two_link', '--brief']
 STALL = 0.5        # s, below `state_timeout`
 
-
-# Elsewhere, a process that another test kills keeps ports of the demo that it had looked at
-OWN_MEMORY = ['unshare', '--map-root-user', '--mount', 'sh', '-c',
-              'mount -t tmpfs tmpfs /dev/shm && exec "$@"', 'sh']
 
 
 def children(demo):
@@ -40,9 +35,12 @@ def files(memory):
 
 @pytest.fixture
 def alone(start, tmp_path):
-    """Yield the demo in a /dev/shm of its own, and the open folder, which outlives the demo."""
-    if subprocess.run([*OWN_MEMORY, 'true'], capture_output=True).returncode:
-        pytest.skip('no shared memory of its own can be mounted (unshare --map-root-user --mount)')
+    """
+    Yield the demo in a /dev/shm of its own, and the open folder, which outlives the demo.
+
+    In that of all, a process that another test kills keeps ports of the demo that it looked at.
+    """
+    require_own_memory()
     demo = start([*OWN_MEMORY, *DEMO], '--output', tmp_path / 'demo')
     demo.wait_for_line('compiling', DEADLINE)
     memory = os.open(f'/proc/{demo.popen.pid}/root/dev/shm', os.O_RDONLY)

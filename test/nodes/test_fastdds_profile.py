@@ -9,6 +9,7 @@ import sys
 import time
 
 from nodes import lossy_writer
+from processes import OWN_MEMORY, require_own_memory
 import pytest
 from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.middleware import unfinished_ports
@@ -244,20 +245,15 @@ def test_unfinished_ports_are_found_and_left_alone(tmp_path, content):
     assert {name: (tmp_path / name).read_bytes() for name in contents} == contents
 
 
-# A shared memory of its own, with an unfinished port of a participant that does not exist
-OWN_MEMORY = """
-mount -t tmpfs tmpfs /dev/shm && touch -d '10 seconds ago' /dev/shm/fastdds_port7599 &&
-"$@" && ls /dev/shm
-"""
+# Beside an unfinished port of a participant that does not exist
+UNFINISHED = 'touch -d "10 seconds ago" /dev/shm/fastdds_port7599 && "$@" && ls /dev/shm'
 CONTEXT = 'from robodyn_ros.nodes import middleware; middleware.start()'
 
 
 def test_a_process_says_what_to_do():
     """And removes nothing, since it cannot know whose the port is."""
-    namespace = ['unshare', '--map-root-user', '--mount', 'sh', '-c', OWN_MEMORY, 'sh']
-    if subprocess.run([*namespace, 'true'], capture_output=True).returncode:
-        pytest.skip('no shared memory of its own can be mounted (unshare --map-root-user --mount)')
-    result = subprocess.run([*namespace, sys.executable, '-c', CONTEXT], text=True, check=True,
-                            capture_output=True)
+    require_own_memory()
+    result = subprocess.run([*OWN_MEMORY, 'sh', '-c', UNFINISHED, 'sh', sys.executable, '-c',
+                             CONTEXT], text=True, check=True, capture_output=True)
     assert '/dev/shm/fastdds_port7599 is unfinished' in result.stderr
     assert '`fastdds shm clean`' in result.stderr and 'fastdds_port7599' in result.stdout
