@@ -180,6 +180,11 @@ def moves(*hidden):
     ({**ALONE, 'v_qd': [-2.0, 0.0]}, (STATE_INCONSISTENT, 0), {'f_coasting_qd': [BRAKED, 0.0]}),
     ({**ALONE, 'v_qd': -0.3, 'f_coasting_qd': -1.5}, (STATE_INCONSISTENT, 0), {
         'f_coasting_qd': [-BRAKED, -BRAKED], 'f_hidden_motion': [(0.3 - BRAKED) * DT, 0.0]}),
+    # A driver that publishes each reading several times: the other joint may move
+    ({**DRIVEN, 'f_unchanged': [0.1, 0.006]}, NONE, {'f_coasting_qd': 0.0}),
+    ({**DRIVEN, 'f_unchanged': [0.1, 0.0061]}, (STATE_INCONSISTENT, 0), {}),
+    ({**DRIVEN, 'f_unchanged': [0.1, 0.0061], 'f_renewal': [0.02, 0.004]},
+     (STATE_INCONSISTENT, 0), {}),
     # From one and a half times the usual interval on, and 3 ms
     ({**DRIVEN, 'f_unchanged': 0.006}, NONE, {'f_hidden_motion': 0.0}),
     ({**DRIVEN, 'f_unchanged': 0.0061}, (STATE_INCONSISTENT, 0), {}),

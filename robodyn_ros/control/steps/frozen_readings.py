@@ -130,13 +130,16 @@ def frozen_joint(c: Cycle, friction: ndarray, dt: float) -> tuple[int, int]:
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     own = c.vectors.frozen_readings
     reason, found, alike, share = guard.NO_REASON, -1, True, UNKNOWN_STICTION
-    braked, kept = False, exp(-dt / CONSISTENCY_TIME)
+    braked, kept, latest, renewal = False, exp(-dt / CONSISTENCY_TIME), inf, inf
     for i in range(v.q.shape[0]):
         alike &= own.unchanged[i] > 0.0
+        latest, renewal = min(latest, own.unchanged[i]), min(renewal, own.renewal[i])
         braked |= brakes_hold(v, i)
         if FINE_ENCODER_STEP <= own.encoder_step[i] < inf:
             share = s.arming_effort
-    yields = (alike and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
+    # A driver that publishes each reading several times shows no change either, though joints move
+    yields = (alike and latest > LATE_RENEWALS * renewal
+              and (m.phase == guard.RUNNING or m.phase == guard.STOPPING)
               and overcomes_friction(joints, friction, M, v, s.arming_effort if braked else share))
     for i in range(v.q.shape[0]):
         driven = yields and (brakes_hold(v, i) or not braked)
