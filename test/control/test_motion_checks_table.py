@@ -16,7 +16,7 @@ NOW, DT = 10.0, 0.001       # s
 FOLLOWS = {'j_following_error': 0.5, 'm_following': 1, 'v_target': [0.0, 0.51]}
 PUSHED = {'v_qd': 0.01, 'k_blocked': [0.0, 0.5]}       # almost at rest, for long
 # The prediction of joint 1 and its effort, and what the joint does
-AGAINST = {'k_gained': [-0.41, 0.0], 'k_predicted_gain': [0.41, 0.0], 'v_qd': [-0.01, 0.0],
+AGAINST = {'k_gained': [-0.41, 0.0], 'k_predicted_gain': [0.41, 0.0],
            'v_tau_residual': [2.51, 0.0]}
 GUIDED = {**AGAINST, 'm_guided': 1}
 POWERFUL = {'s_power_limit': 5.0, 'v_qd': [0.5, 1.0], 'm_power_time': 0.0025}
@@ -86,8 +86,10 @@ def test_trajectory_that_has_not_ended(start, times, now, follows):
     ({**AGAINST, 'v_tau_residual': [2.5, 0.0]}, False),
     ({**AGAINST, 'v_tau_residual': [-2.51, 0.0]}, False),
     ({**AGAINST, 'v_speed_limit': 2.1}, False),
-    # Friction slows it down
-    ({**AGAINST, 'v_qd': [0.01, 0.0]}, False), ({**AGAINST, 'v_qd': 0.0}, False),
+    # Friction slows down a joint that moves along its effort
+    ({**AGAINST, 'v_qd': [0.21, 0.0]}, False), ({**AGAINST, 'v_qd': [0.2, 0.0]}, True),
+    ({**AGAINST, 'v_qd': [-0.21, 0.0]}, True),
+    ({**AGAINST, 'v_qd': [0.11, 0.0], 'v_speed_limit': 1.0}, False),
     # A hand may have pushed it: it goes on at present
     (GUIDED, False), ({**GUIDED, 'k_recent_gain': [-0.011, 0.0]}, True),
     ({**GUIDED, 'k_recent_gain': [-0.01, 0.0]}, False),

@@ -158,14 +158,15 @@ def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
 
     Both the measured and the predicted change of velocity within about DIRECTION_TIME exceed
     MIN_WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of
-    the prediction. The joint speeds up: friction that the model does not know slows it down. Where a hand guides the arm, the joint has gone on so within RECENT_TIME, by
-    MIN_RECENT_CHANGE velocity limits: one that the hand has pushed, and that its effort is slowing
-    down, has no wrong sign.
+    the prediction. A joint that moves along its effort is slowed down by friction. Where a hand
+    guides the arm, the joint has gone on so within RECENT_TIME, by MIN_RECENT_CHANGE velocity
+    limits: one that the hand has pushed, and that its effort is slowing down, has no wrong sign.
     """
     own = v.motion_checks
-    least = MIN_WRONG_CHANGE * v.speed_limit[i]
+    least, along = MIN_WRONG_CHANGE * v.speed_limit[i], MAX_REST_VELOCITY * v.speed_limit[i]
     return (abs(own.gained[i]) > least and abs(own.predicted_gain[i]) > least
-            and own.gained[i] * own.predicted_gain[i] < 0.0 and own.gained[i] * v.qd[i] > 0.0
+            and own.gained[i] * own.predicted_gain[i] < 0.0
+            and not v.qd[i] * own.predicted_gain[i] > along * abs(own.predicted_gain[i])
             and abs(v.tau_residual[i]) > MIN_WRONG_EFFORT * j.effort_limit
             and v.tau_residual[i] * own.predicted_gain[i] > 0.0
             and (m.guided == 0 or own.recent_gain[i] * own.predicted_gain[i] < 0.0
