@@ -43,7 +43,8 @@ class Kind:
 
 
 NOISE = {'position_noise': 1e-4, 'velocity_noise': 1e-2}
-SLOW = {'loop_delay': 0.045, 'state_timeout': 0.2}
+# Without the test of the motors, which 1 of 5 sound arms fails at this rate
+SLOW = {'loop_delay': 0.045, 'state_timeout': 0.2, 'motor_test_effort': 0.0}
 KINDS = (
     Kind('1 kHz', Conditions(delay=0.001, latency=0.0005, loss=0.02, **NOISE), {}),
     Kind('1 kHz, timer', Conditions(delay=0.002, latency=0.001, loss=0.05, **NOISE), {}, 'timer'),
