@@ -56,9 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     for name in ('ROS_STATIC_PEERS', 'ROS_NAMESPACE'):
         os.environ.pop(name, None)
+    # Set by nohup, and by a shell for its background. Unlike SIG_IGN, a handler is not inherited by
+    # the nodes under test.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        # Set by nohup. Unlike SIG_IGN, a handler is not inherited by the nodes under test.
         signal.signal(signal.SIGHUP, lambda *_: None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[REPEATED] = []
     config.add_cleanup(forked.close)
     if config.option.markexpr == 'alone':
