@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from ..controller import robot
 from ..controller.parameters import law_parameters, TABLE
-from ..middleware.parameter_files import value_in
+from ..middleware.parameter_files import values_in
 from ..middleware.parameters import Parameter, WRITTEN
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
@@ -227,14 +227,15 @@ def parameter_values(file: Path) -> dict[str, Any]:
 
     :raises ParameterError: the file has no section for the node, or a value is refused.
     """
-    values = {parameter.name: _value(parameter, file) for parameter in TABLE}
+    present = values_in(file, NODE)
+    values = {parameter.name: _value(parameter, present, file) for parameter in TABLE}
     law = registry.find(values['mode'])
-    return values | {parameter.name: _value(parameter, file) for parameter in law_parameters(law)
-                     if parameter.name not in values}
+    return values | {parameter.name: _value(parameter, present, file)
+                     for parameter in law_parameters(law) if parameter.name not in values}
 
 
-def _value(parameter: Parameter, file: Path) -> Any:
-    given = value_in(file, NODE, parameter.name)
+def _value(parameter: Parameter, present: dict[str, Any], file: Path) -> Any:
+    given = present.get(parameter.name)
     if given is None:
         return parameter.default
     kind = parameter.type
