@@ -105,6 +105,8 @@ def test_bad_wrenches_are_refused(ur5, call, wrenches, error, said):
     *((lambda on, axes=axes: on.task_space(Q, ZERO, 'tool0', axes, 'body'), ArgumentError, 'axes',
        'axes') for axes in ('', 'xx', 'q', 'xyyy', 'ryY')),
     (lambda on: on.bias(Q, ZERO, base=5), ArgumentError, '', 'base'),
+    *((lambda on, threads=threads: Batch(on.model, threads=threads), ArgumentError, 'threads',
+       'threads') for threads in (0, -1)),
     (lambda on: on.bias(Q, ZERO, {'tool0': np.ones(6)}, reference=['world']), UnknownNameError,
      'reference', None),
     (lambda on: on.pose(ZERO, 'tool'), UnknownNameError, 'tool0', 'tool'),

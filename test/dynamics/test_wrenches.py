@@ -93,12 +93,10 @@ def test_the_reference_is_aligned_where_none_is_given(robot, close):
         assert (ask() != ask('body')).any()
 
 
-@pytest.mark.parametrize('name', ['panda', 'rp', 'tree7'])
 @pytest.mark.parametrize('kind', ['inverse_dynamics', 'forward_dynamics'])
 @pytest.mark.parametrize('reference', ['body', 'aligned', 'world'])
-def test_derivatives_under_wrenches_on_a_moving_base_are_slopes(robot, close, name, kind,
-                                                               reference):
-    dynamics = robot(name).dynamics
+def test_derivatives_under_wrenches_on_a_moving_base_are_slopes(robot, close, kind, reference):
+    dynamics = robot('tree7').dynamics
     rng = np.random.default_rng(3)
     wrenches = {frame: rng.uniform(-5, 5, 6) for frame in dynamics.model.frame_names}
     function = getattr(dynamics, kind)
@@ -115,18 +113,6 @@ def test_derivatives_under_wrenches_on_a_moving_base_are_slopes(robot, close, na
                              for x in (given + change, given - change))
             slope = (ahead - behind) / (2 * step)
             close(derivative[:, k], slope, 1e-6 * max(1.0, np.abs(derivative).max()))
-
-
-@pytest.mark.parametrize('reference', ['aligned', 'world'])
-def test_derivatives_under_wrenches_on_the_links_of_many_states(robot, close, reference):
-    dynamics = robot('panda').dynamics
-    rng = np.random.default_rng(4)
-    wrenches, motion = rng.uniform(-5, 5, (7, 6)), rng.uniform(-1, 1, (3, 5, 7))
-    many = dynamics.batch.forward_dynamics_derivatives(*motion, wrenches, reference=reference)
-    for k, state in enumerate(np.swapaxes(motion, 0, 1)):
-        one = dynamics.forward_dynamics_derivatives(*state, wrenches, reference=reference)
-        for mine, theirs in zip(many, one):
-            close(mine[k], theirs, 1e-11 * max(1.0, np.abs(theirs).max()))
 
 
 MOVED = ('ur5', 'panda_fingers', 'tree2', 'tree7', 'tree13', 'mimic4', 'mimic11')
@@ -205,12 +191,3 @@ def test_accelerated_it_feels_other_gravity(robot, close, name, seed):
     for quantity, arguments in {'inverse_dynamics': 3, 'bias': 2, 'forward_dynamics': 3}.items():
         close(getattr(dynamics, quantity)(*motion[:arguments], base=base),
               getattr(other, quantity)(*motion[:arguments]), 1e-13)
-
-
-def test_on_a_roundabout_it_is_thrown_outwards(robot, close):
-    # The first link is level, the second one upright: m2 ω² l1 pulls at the tip, at the height l2
-    # above both joints, and the mass of the first link is pulled along it. As in the URDF:
-    l1, l2, m2, rate = 0.5, 0.4, 1.0, 3.0
-    dynamics, q, still = robot('two_link').dynamics, np.array([0.0, np.pi / 2]), np.zeros(2)
-    turning = dynamics.bias(q, still, base=BaseMotion(angular_velocity=(0, 0, rate)))
-    close(turning - dynamics.gravity(q), np.full(2, m2 * rate**2 * l1 * l2), 1e-12)

@@ -9,7 +9,7 @@ import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, ParameterError, UnknownNameError, UrdfError
 from robodyn_ros.model import resources
-from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path, share_path
+from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.model.robot import initial_position, roomy_position, with_payload
 from robots import ARM, OWN
 
@@ -82,11 +82,6 @@ def test_initial_positions():
 def test_an_initial_position_that_does_not_fit_is_refused(given, said):
     with pytest.raises(ParameterError, match=said):
         initial_position(load_urdf(OWN['rp']), given)
-
-
-@pytest.mark.parametrize('name', [*OWN_ROBOTS, *EXAMPLE_ROBOTS])
-def test_known_robots_are_found(name):
-    assert '<robot' in robot_path(name).read_text()
 
 
 def test_names_that_are_no_robots(monkeypatch, tmp_path):

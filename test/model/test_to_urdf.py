@@ -77,23 +77,11 @@ def test_random_trees(seed):
 def test_dh_arms(arm):
     convention, options = DH[arm]
     assert_survives(dh_arm(convention, **options))
-    convention, options = DH[arm]
     model = replace(dh_arm(convention, **options), armature=np.zeros(4))
     text, rng, dynamics = model.to_urdf(), np.random.default_rng(5), Dynamics(model)
-    reference = pin.buildModelFromXML(text)
-    data = reference.createData()
     q, qd, qdd = rng.uniform(-1, 1, (3, 4))
     np.testing.assert_allclose(rnea(text, model, q, qd, qdd),
                                dynamics.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
-    # The frames of the rows are links of theirs too, where the books have them
-    pin.framesForwardKinematics(reference, data, configuration(reference, model, q))
-    for name, frame in model.frames.items():
-        if frame.body < 0:
-            continue
-        joint = data.oMi[reference.getJointId(model.joint_names[frame.body])]
-        there = data.oMf[reference.getFrameId(name, pin.BODY)]
-        np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
-        np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
 
 
 def test_limits_and_warnings_of_the_first_reading_stay():
@@ -148,15 +136,6 @@ def test_whatever_the_numbers_are(data):
         joint_axis=axes / np.linalg.norm(axes, axis=1, keepdims=True))))
 
 
-def configuration(reference, model, q):
-    """Pinocchio's coordinates, in which a continuous joint has a cosine and a sine."""
-    there = pin.neutral(reference)
-    for name, x in zip(model.joint_names, q):
-        joint = reference.joints[reference.getJointId(name)]
-        there[joint.idx_q:joint.idx_q + joint.nq] = x if joint.nq == 1 else (np.cos(x), np.sin(x))
-    return there
-
-
 def rnea(text, model, q, qd, qdd):
     """Return what Pinocchio makes of a text, in the order of the model's joints."""
     reference = pin.buildModelFromXML(text)
@@ -164,13 +143,16 @@ def rnea(text, model, q, qd, qdd):
     at = [reference.joints[reference.getJointId(name)].idx_v for name in model.joint_names]
     v, a = np.zeros((2, reference.nv))
     v[at], a[at] = qd, qdd
-    q = configuration(reference, model, q)
-    return pin.rnea(reference, reference.createData(), q, v, a)[at]
+    there = pin.neutral(reference)
+    for name, x in zip(model.joint_names, q):       # a continuous joint has a cosine and a sine
+        joint = reference.joints[reference.getJointId(name)]
+        there[joint.idx_q:joint.idx_q + joint.nq] = x if joint.nq == 1 else (np.cos(x), np.sin(x))
+    return pin.rnea(reference, reference.createData(), there, v, a)[at]
 
 
-@pytest.mark.parametrize('text', [ARM, random_tree(5, 9), *(
-    OWN[name].read_text() for name in OWN), REAL['ur5'].read_text(), REAL['kinova'].read_text()],
-    ids=['arm', 'tree', *OWN, 'ur5', 'kinova'])
+@pytest.mark.parametrize('text', [ARM, random_tree(5, 9), OWN['arm6'].read_text(),
+                                  REAL['kinova'].read_text()],
+                         ids=['arm', 'tree', 'arm6', 'kinova'])
 def test_pinocchio_feels_no_difference(text):
     model, rng = load_urdf(text), np.random.default_rng(4)
     for state in rng.uniform(-0.9, 0.9, (3, 3, model.nv)):
