@@ -53,6 +53,8 @@ VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_e
            'potential_energy', 'center_of_mass')
 # Sliding joints and turning ones, followers; sliders, whose efforts do not depend on positions
 ROBOTS = {'gripper': GRIPPER, 'sliders': ARM.replace('"revolute"', '"prismatic"')}
+OF_ROBOTS = [*(('gripper', name) for name in VECTORS), ('sliders', 'inverse_dynamics'),
+             ('sliders', 'kinetic_energy')]
 
 
 @pytest.fixture(scope='module', params=ROBOTS)
@@ -64,7 +66,7 @@ def inputs_of(name, count, nv, seed=1):
     return np.random.default_rng(seed).uniform(-3, 3, (len(QUANTITIES[name].inputs), count, nv))
 
 
-@pytest.mark.parametrize('name', VECTORS)
+@pytest.mark.parametrize(('model', 'name'), OF_ROBOTS, indirect=['model'])
 def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
     for count in (0, 1, SIMD_LANES - 1, SIMD_LANES, SIMD_LANES + 1, 70):
@@ -131,7 +133,7 @@ def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
     assert not np.shares_memory(batch.gravity(q), q)
 
 
-@pytest.mark.parametrize('name', VECTORS)
+@pytest.mark.parametrize(('model', 'name'), OF_ROBOTS, indirect=['model'])
 def test_what_is_not_finite_is_named_wherever_it_is(model, name):
     """In a whole group of states and in an incomplete one; outputs need not depend on it."""
     batch = Batch(model, 1, specialize=True)
