@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
+from robodyn_ros.errors import InertiaError, UrdfError
 from robodyn_ros.model.robot import with_payload
 from robodyn_ros.model.validate import mass_matrix
 from robots import GRIPPER
@@ -75,15 +75,9 @@ FAULTS = {
     'a cycle': ([('effort="30" velocity="9"/>', 'effort="30" velocity="9"/><mimic '
                   'joint="right_tip"/>')], 'right', 'remove one <mimic>'),
     'itself': ([('mimic joint="left"', 'mimic joint="right"')], 'right', 'remove one <mimic>'),
-    'who follows a cycle': ([('mimic joint="left"', 'mimic joint="right_tip"'),
-                             ('name="wrist" type="revolute">',
-                              'name="wrist" type="revolute"><mimic joint="right"/>')],
-                            'wrist', 'remove one <mimic>'),
     'an unknown leader': ([('mimic joint="left"', 'mimic joint="lift"')], 'right', 'correct'),
-    'not a number': ([('multiplier="-0.5"', 'multiplier="nan"')], 'right', 'finite number'),
     'an endless offset': ([('offset="0.01"', 'offset="1e400"')], 'right', 'finite number'),
     'too large a multiplier': ([('multiplier="-0.5"', 'multiplier="1e10"')], 'right', 'between'),
-    'too small a multiplier': ([('multiplier="-0.5"', 'multiplier="1e-200"')], 'right', 'between'),
     'too large in all': ([('multiplier="-0.5"', 'multiplier="1e8"'),
                           ('multiplier="20"', 'multiplier="1e8"')], 'right_tip', 'between'),
     'limits that contradict': ([('lower="-0.01" upper="0.005"', 'lower="-1" upper="-0.1"')],
@@ -170,13 +164,6 @@ def test_a_follower_that_is_fixed(changes, locked, joints, places):
     assert model.joint_names == model.body_joint_names == joints
     np.testing.assert_allclose(finger_places(model), places)
     assert model.position_upper[-1] == (0.05 if 'left' in joints else 2)
-
-
-@pytest.mark.parametrize('position', [np.nan, 0.06])
-def test_a_leader_can_be_locked_in_its_limits_only(position):
-    with pytest.raises(ArgumentError) as refused:
-        load_urdf(GRIPPER, locked={'left': position})
-    assert refused.value.name == 'left'
 
 
 def turning(name, parent, child, rule='', axis='0 0 1'):

@@ -146,12 +146,6 @@ def test_what_is_no_vector_or_position_is_refused(name, given):
     with pytest.raises(ArgumentError) as error:
         load_urdf(REAL['panda'], **options)
     assert error.value.name == name
-
-
-WALL = ARM.replace(
-    '<link name="base"/>', '<link name="world"/><link name="base"/>'
-    '<joint name="wall" type="fixed"><parent link="world"/><child link="base"/>'
-    '<origin xyz="0 0 1" rpy="0 1.5707963267948966 0"/></joint>')
 MANY = {'arm6': OWN['arm6'], 'panda': REAL['panda'], 'baxter': WIDE['baxter'],
         'icub': WIDE['icub']}
 
@@ -165,13 +159,6 @@ def torso(kind, axis='0 0 1', mimic=''):
         f'<joint name="torso" type="{kind}"><parent link="top"/><child link="base"/>'
         f'<origin rpy="-0.3 0 0"/><axis xyz="{axis}"/>{mimic}'
         '<limit lower="-1" upper="1" effort="9" velocity="1"/></joint>')
-
-
-def test_an_arm_on_a_wall_bears_the_same_with_its_mounting_link_as_root():
-    whole, arm = load_urdf(WALL), load_urdf(WALL, root='base')
-    np.testing.assert_allclose(whole.gravity_vector, [0, 0, -9.81], atol=0)
-    np.testing.assert_allclose(arm.gravity_vector, [9.81, 0, 0], atol=1e-15)
-    assert load_urdf(WALL, root='base', gravity=(0, 0, -9.81)).gravity_vector[2] == -9.81
 
 
 @pytest.mark.parametrize('name', MANY)

@@ -17,20 +17,14 @@ LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace(
 # What stands in ARM, what is written there instead, what the error names, what it advises.
 FAULTS = {
     'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', 'upper', 'finite'),
-    'inf origin': ('xyz="0 0 0.5"', 'xyz="0 inf 0.5"', 'shoulder', 'finite'),
     'overflow': ('effort="40"', 'effort="1e400"', 'shoulder', 'finite'),
     'word': ('damping="0.5"', 'damping="much"', 'shoulder', 'finite'),
-    'comma': ('ixx="0.02"', 'ixx="0,02"', 'upper', 'finite'),
-    'underscore': ('upper="2"', 'upper="1_0"', 'shoulder', 'finite'),
     'xacro expression': ('value="2"', 'value="${m}"', 'upper', 'xacro'),
-    'xacro argument': ('value="2"', 'value="$(arg m)"', 'upper', 'xacro'),
     'two numbers': ('xyz="0 0 0.5"', 'xyz="0 0.5"', 'shoulder', '3 finite'),
     'mass without value': ('<mass value="2"/>', '<mass/>', 'upper', '<mass value='),
     'no mass': ('<mass value="2"/>', '', 'upper', '<mass'),
     'no moment': (' izz="0.01"', '', 'upper', '<inertia izz='),
     'no effort': (' effort="40"', '', 'shoulder', '<limit effort='),
-    'no velocity': (' velocity="3"', '', 'shoulder', '<limit velocity='),
-    'no parent': ('<parent link="base"/>', '', 'shoulder', '<parent'),
     'blank link name': ('<link name="base"/>', '<link name=" "/>', 'link', '<link name='),
     'no joint type': ('type="fixed"', '', 'mount', '<joint type='),
     'two origins': ('<axis xyz="0 1 0"/>', '<origin xyz="1 0 0"/>', 'shoulder', 'keep one'),
@@ -39,13 +33,11 @@ FAULTS = {
     'no such type': ('type="fixed"', 'type="ball"', 'mount', 'fixed'),
     'line break in a name': ('"upper"', '"a&#10;b"', 'a\nb', 'visible characters'),
     'escape code in a name': ('"slide"', '"\x9b2J"', '\x9b2J', 'visible characters'),
-    'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'visible characters'),
     'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'visible characters'),
     'endless name': ('"slide"', f'"{"e" * 201}"', 'e' * 201, '200'),
     'rotation twice': ('rpy="0.1 0.2 0.3"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', 'mount',
                        'keep one'),
     'no unit quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 2"', 'mount', 'unit'),
-    'short quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1"', 'mount', '4 finite'),
     'negative mass': ('<mass value="2"/>', '<mass value="-2"/>', 'upper', 'mass'),
     'indefinite inertia': (MOMENTS, MOMENTS.replace('ixy="0"', 'ixy="0.03"'), 'upper', 'signs'),
     'floating': ('type="prismatic"', 'type="floating"', 'slide', "root='fore'"),
@@ -56,8 +48,6 @@ FAULTS = {
     'out of reach': ('lower="-2" upper="2"', 'lower="1e12" upper="1e308"', 'shoulder',
                      'up to 1e+09'),
     'negative effort': ('effort="40"', 'effort="-1"', 'shoulder', 'negative'),
-    'negative velocity': ('velocity="3"', 'velocity="-1"', 'shoulder', 'negative'),
-    'negative damping': ('damping="0.5"', 'damping="-1"', 'shoulder', 'negative'),
     'negative friction': ('friction="0.2"', 'friction="-1"', 'shoulder', 'negative'),
 }
 
@@ -155,8 +145,6 @@ TOLERATED = {
                        "link 'upper': attribute iyx of <inertia> is not read, ixy is used"),
     'undeclared prefix': ('<link name="base"/>', '<link name="base"/><gazebo><sensor:camera/>'
                           '</gazebo>', 'prefix sensor on camera is not defined'),
-    'undeclared prefix in a link': ('<link name="base"/>', '<link name="base" a:b="1"><c:d/>'
-                                    '</link>', 'prefix a for b on link is not defined'),
     'left-over macro': ('<link name="base"/>', '<link name="base"/><xacro:sensors '
                         'xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
                         'xacro:sensors is not expanded: its content is missing'),
