@@ -121,7 +121,8 @@ def test_bytecode_that_is_added_later_is_digested_too(run, tmp_path):
 
 
 @pytest.mark.parametrize(('script', 'problem'), [
-    *((FUNCTION, problem) for problem in PROBLEMS), (TEXT, 'read-only'), (TEXT, 'full disk')])
+    *((FUNCTION, problem) for problem in PROBLEMS), (TEXT, 'read-only'), (TEXT, 'full disk')],
+    ids=[*PROBLEMS, 'text, read-only', 'text, full disk'])
 def test_a_cache_that_cannot_be_written(run, tmp_path, script, problem):
     """Code is compiled, once, and the process says why it is not kept."""
     before, said = PROBLEMS[problem]
