@@ -20,6 +20,8 @@ from robodyn_ros.model.rigid_body import (
     nearest_consistent,
     of_body,
     pseudo_inertia,
+    rotation_rpy,
+    rpy_rotation,
     SECOND_MOMENTS,
 )
 from robodyn_ros.model.robot import initial_position, roomy_position, with_payload
@@ -134,6 +136,15 @@ def test_where_files_are_found(tmp_path, monkeypatch):
     assert share_path('urdf', 'rp.urdf') == file
     with pytest.raises(UnknownNameError, match='urdf/two_link.urdf'):
         share_path('urdf', 'two_links.urdf')
+
+
+def test_angles_give_the_rotation_back_even_where_two_of_them_turn_about_one_axis():
+    rng = np.random.default_rng(3)
+    for pitch in (0.4, np.pi / 2, -np.pi / 2, 1.570796325, np.pi / 2 - 1e-9, np.pi / 2 - 1e-13, 3):
+        for roll, yaw in rng.uniform(-4, 4, (20, 2)):
+            rotation = rpy_rotation([roll, pitch, yaw])
+            np.testing.assert_allclose(rpy_rotation(rotation_rpy(rotation)), rotation, rtol=0,
+                                       atol=1e-15)
 
 
 def test_pseudo_inertia_is_the_second_moment_of_points():
