@@ -75,14 +75,15 @@ links:
   - {theta: pi/3, d: h, a: 0.1, alpha: -pi/2, offset: 0.3, mass: 2, com: [1e-1, 0.2, 0.3],
      inertia: [[3, 0.1, 0], [0.1, 4, 0], [0, 0, 5]], armature: 0.7, viscous: 0.8, coulomb: 0.9}
   - {theta: 0.2, d: 0, a: 0, alpha: 0.5, joint: prismatic, offset: h, mass: 1,
-     inertia: [1, J, 1]}
+     inertia: [1, J, 1], rotor_inertia: 1e-4, gear_ratio: 10*h, static_friction: 0.3}
 values: {h: 0.4, J: h*2}
 """)
     rows = [
         DhLink(np.pi / 3, 0.4, 0.1, -np.pi / 2, offset=0.3, mass=2, com=[0.1, 0.2, 0.3],
                inertia=[[3, 0.1, 0], [0.1, 4, 0], [0, 0, 5]], armature=0.7, viscous=0.8,
                coulomb=0.9),
-        DhLink(0.2, 0, 0, 0.5, 'prismatic', 0.4, 1, inertia=np.diag([1, 0.8, 1]))]
+        DhLink(0.2, 0, 0, 0.5, 'prismatic', 0.4, 1, inertia=np.diag([1, 0.8, 1]),
+               rotor_inertia=1e-4, gear_ratio=4.0, static_friction=0.3)]
     base = [[0, -1, 0, 0.1], [1, 0, 0, 0.2], [0, 0, 1, 0.4], [0, 0, 0, 1.0]]
     expected = from_dh(rows, 'standard', base, [0, 0, 0.2], name='crane')
     assert [*differences(load_dh(path), expected)] == []
@@ -139,7 +140,7 @@ def test_a_mistake_is_one_line_with_file_row_and_key(tmp_path, old, new, said):
     assert '\n' not in str(caught.value)
 
 
-def test_gravity_motors_and_files_that_are_none(tmp_path):
+def test_gravity_and_files_that_are_none(tmp_path):
     text = GOOD.replace('gravity: [0, -g, 0]', 'base: [[1,0,0,0],[0,0,-1,0],[0,1,0,0],[0,0,0,1]]')
     model = load_dh(written(tmp_path, text))
     np.testing.assert_array_equal(model.gravity_vector, [0, 0, -9.81])
@@ -150,11 +151,6 @@ def test_gravity_motors_and_files_that_are_none(tmp_path):
             load_dh(path)
     with pytest.raises(InertiaError):
         load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
-    text = GOOD.replace('mass: m2', 'mass: m2, armature: 0.1, rotor_inertia: 1e-4, '
-                        'gear_ratio: 10*l1, coulomb: 0.2, static_friction: 0.3')
-    model = load_dh(written(tmp_path, text))
-    np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
-    assert model.static_friction.tolist() == [0.0, 0.3]
 
 
 @settings(max_examples=seeds(100, 1000), suppress_health_check=[

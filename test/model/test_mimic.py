@@ -142,28 +142,24 @@ def finger_places(model):
     return finger.origin[1], np.arctan2(pad.rotation[2, 1], pad.rotation[1, 1])
 
 
-@pytest.mark.parametrize('locked, right, pad', [
-    ({'left': 0.03}, -0.005, 0.0),                          # all of them follow
-    ({'left': 0.03, 'right': 0.0}, 0.0, 0.1),               # one is elsewhere, its follower too
-    ({'left': 0.03, 'right': 0.0, 'right_tip': -0.7}, 0.0, -0.7)])
-def test_followers_of_a_locked_joint_are_fixed(locked, right, pad):
-    model = load_urdf(GRIPPER, locked=locked)
-    assert model.joint_names == model.body_joint_names == ('wrist',)
-    np.testing.assert_allclose(finger_places(model), [right, pad], atol=1e-15)
-    assert model.mass[0] == pytest.approx(1 + 0.2 + 0.1 + 0.3) and model.warnings == ()
+WRIST, BOTH = ('wrist',), ('wrist', 'left')
 
 
 @pytest.mark.parametrize(('changes', 'locked', 'joints', 'places'), [
-    ((), {'right': -0.002}, ('wrist', 'left'), [-0.002, 0.06]),      # its leader goes on
+    ((), {'left': 0.03}, WRIST, [-0.005, 0.0]),                     # all of them follow
+    ((), {'left': 0.03, 'right': 0.0}, WRIST, [0.0, 0.1]),          # its own follower does
+    ((), {'left': 0.03, 'right': 0.0, 'right_tip': -0.7}, WRIST, [0.0, -0.7]),
+    ((), {'right': -0.002}, BOTH, [-0.002, 0.06]),                  # its leader goes on
     ((('name="left" type="prismatic"', 'name="left" type="fixed"'),
-      ('offset="0.01"', 'offset="0.002"')), {}, ('wrist',), [0.002, 0.14]),
-    ((('multiplier="-0.5" offset="0.01"', 'multiplier="0" offset="-1e-3"'),), {},
-     ('wrist', 'left'), [-0.001, 0.08])], ids=['locked', 'of a fixed joint', 'multiplier zero'])
+      ('offset="0.01"', 'offset="0.002"')), {}, WRIST, [0.002, 0.14]),
+    ((('multiplier="-0.5" offset="0.01"', 'multiplier="0" offset="-1e-3"'),), {}, BOTH,
+     [-0.001, 0.08])])
 def test_a_follower_that_is_fixed(changes, locked, joints, places):
     model = load_urdf(changed(*changes), locked=locked)
-    assert model.joint_names == model.body_joint_names == joints
-    np.testing.assert_allclose(finger_places(model), places)
+    assert model.joint_names == model.body_joint_names == joints and model.warnings == ()
+    np.testing.assert_allclose(finger_places(model), places, atol=1e-15)
     assert model.position_upper[-1] == (0.05 if 'left' in joints else 2)
+    assert model.mass[0] == pytest.approx(1 + 0.2 + 0.1 + (0.3 if joints == WRIST else 0))
 
 
 def turning(name, parent, child, rule='', axis='0 0 1'):

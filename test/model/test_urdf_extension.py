@@ -83,19 +83,6 @@ def test_what_is_said_of_joints_that_are_not_loaded_does_not_matter():
                                    locked={'slide': 5.0}))] == []
 
 
-def test_attributes_of_a_joint():
-    model = load_urdf(joint('body="tool"', name='slide'))
-    assert model.link_names == ('upper', 'tool') and 'fore' not in model.frames
-    np.testing.assert_array_equal(model.frame('tool').origin, [0, 0, 0.2])
-    model = load_urdf(joint('type="continuous"'))
-    assert model.joint_types == ('continuous', 'prismatic') and model.position_lower[0] == -2
-    exact = '0.9999999999999999 0 0 0 1 0 0 0 1'
-    model = load_urdf(joint(f'rotation="{exact}"'))
-    assert model.joint_rotation[0, 0, 0] == 0.9999999999999999
-    model = load_urdf(joint('rotation="1 0 0 0 1 0 0 0 1"', name='shoulder'))
-    np.testing.assert_array_equal(model.joint_rotation[0], np.eye(3))
-
-
 # What is written in <robodyn>, whom the error names, what it says, what it advises.
 SHOULDER = '<joint name="shoulder" {}/>'.format
 FAULTS = {

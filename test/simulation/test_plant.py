@@ -135,21 +135,6 @@ def test_brakes_hold_the_pose_and_report_gravity(name):
     assert state.time == pytest.approx(0.005)
 
 
-def test_brakes_stop_the_motion_and_let_it_go_on():
-    plant = make('two_link')
-    plant.reset([0.0, 0.0])
-    for _ in range(20):
-        plant.step(0.0)
-    plant.brakes = True
-    stopped = plant.state()
-    plant.step(0.0)
-    assert (plant.state().position == stopped.position).all()
-    assert np.abs(stopped.position).max() > 1e-3 and (stopped.velocity == 0).all()
-    plant.brakes = False
-    plant.step(0.0)
-    assert plant.state().velocity[0] == pytest.approx(-9.81 / 0.5 * 1e-3, rel=0.01)
-
-
 def test_limits_of_the_plant():
     plant = make('two_link')
     plant.step([1e6, -3.5])
