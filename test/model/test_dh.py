@@ -10,7 +10,7 @@ import numpy as np
 from numpy import cos, sin
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
-from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
+from robodyn_ros.errors import ArgumentError, InertiaError
 from robodyn_ros.model.rigid_body import rpy_rotation
 from robots import differences
 
@@ -125,18 +125,6 @@ def test_a_row_that_cannot_be_is_named(wrong, name):
     with pytest.raises(ArgumentError, match='row 2') as refusal:
         from_dh([DhLink(**SECOND), DhLink(**{**SECOND, **wrong})])
     assert refusal.value.name == name
-
-
-@pytest.mark.parametrize(('rows', 'said'), [
-    ([ROWS[0] | {'mas': 1.0}], "'mas'.*did you mean 'mass'"),
-    ([ROWS[0] | {'inertia': [1.0, 2.0]}], r'shape \(3, 3\) or three, its diagonal'),
-    ([ROWS[0] | {'inertia': [1.0, np.nan, 1.0]}], 'inertia of row 1'),
-    ([ROWS[0] | {'inertia': [1.0, 1.0, -1.0]}], 'without negative principal moments'),
-    ([{key: value for key, value in ROWS[0].items() if key != 'alpha'}], 'row 1 has no alpha'),
-    ([3], 'row 1 is 3.*DhLink')])
-def test_a_row_as_in_a_file_is_refused_likewise(rows, said):
-    with pytest.raises((ArgumentError, UnknownNameError), match=said):
-        from_dh(rows)
 
 
 @pytest.mark.parametrize(('name', 'given'), [
