@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches: several states at once are each of them, of one instruction too."""
 
+from dynamics.conftest import parts
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -16,10 +17,6 @@ from robots import ARM, GRIPPER, REAL
 pytestmark = pytest.mark.slow
 
 COUNT = 130
-
-
-def parts(result):
-    return result if isinstance(result, tuple) else (result,)
 
 
 @pytest.mark.parametrize('name', QUANTITIES)

@@ -7,6 +7,7 @@ Ours are asked for several states at a time and for one, Pinocchio for one. Diff
 relative to the largest entry of the quantity, of whatever size that is.
 """
 
+from dynamics.conftest import parts
 import numpy as np
 import pytest
 from robots import MIMIC_TREES, REAL, TREES, WIDE
@@ -19,10 +20,6 @@ ROBOTS = ('two_link', 'rp', *REAL, *[*WIDE][::seeds(2, 1)], *[*TREES][::seeds(4,
 STATES = 3
 MOST_FRAMES = 10
 REFERENCES = 'world', 'body', 'aligned'
-
-
-def parts(result):
-    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
 
 
 @pytest.fixture(params=ROBOTS)
@@ -42,7 +39,7 @@ def same(case):
     states = np.swapaxes(motion, 0, 1)
 
     def same(ours, theirs, floor=0.0):
-        right = [[*map(np.asarray, parts(theirs(*state)))] for state in states]
+        right = [parts(theirs(*state)) for state in states]
         many = zip(*parts(ours(case.dynamics.batch, *motion)), strict=True)
         alone = parts(ours(case.dynamics, *states[-1]))
         for mine, others in zip([*many, alone], [*right, right[-1]], strict=True):

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 
+from dynamics.conftest import parts
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -44,10 +45,6 @@ def arguments(quantity):
     return {name: options[name] for name in QUANTITIES[quantity].options}
 
 
-def parts(result):
-    return result if isinstance(result, tuple) else (result,)
-
-
 # The code that is compiled is run in Python by test_plain_functions.py, for a gripper too
 @pytest.mark.parametrize(('name', 'quantity', 'count'), [
     *(('two_link', quantity, 3) for quantity in QUANTITIES),
@@ -60,11 +57,11 @@ def test_every_quantity_is_that_of_the_generic_kernels(robot, special, close, na
         theirs = parts(getattr(case.dynamics, quantity)(*given, **more))
         ours = parts(getattr(special(name), quantity)(*given, **more))
         for mine, other in zip(ours, theirs):
-            close(np.asarray(mine), np.asarray(other), 1e-12)
+            close(mine, other, 1e-12)
         if name == 'two_link' and quantity not in SIMD:
             batch = getattr(special(name).batch, quantity)(*(v[None] for v in given), **more)
             for many, other in zip(parts(batch), theirs):
-                close(np.asarray(many)[0], np.asarray(other), 1e-12)
+                close(many[0], other, 1e-12)
 
 
 def test_far_positions_wrenches_and_addresses(robot, special, close):

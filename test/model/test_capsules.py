@@ -196,11 +196,10 @@ def test_without_pycollada_the_error_has_the_file_and_the_remedy(tmp_path, monke
 
 
 def test_meshes_of_a_text_are_found_where_it_comes_from(tmp_path):
-    (tmp_path / 'a.obj').write_bytes(obj(CUBE))
     mesh = SOLID.replace('<box size="0.12 0.12 0.12"/>', '<mesh filename="package://arm/a.obj"/>')
     package = tmp_path / 'arm'
     package.mkdir()
-    (tmp_path / 'a.obj').rename(package / 'a.obj')
+    (package / 'a.obj').write_bytes(obj(CUBE))
     model = load_urdf(mesh, meshes=package / 'arm.urdf')
     assert model.shapes[0].mesh == package / 'a.obj' and not model.shape_problems
     lost = load_urdf(mesh)
