@@ -75,6 +75,10 @@ FAULTS = {
     'a cycle': ([('effort="30" velocity="9"/>', 'effort="30" velocity="9"/><mimic '
                   'joint="right_tip"/>')], 'right', 'remove one <mimic>'),
     'itself': ([('mimic joint="left"', 'mimic joint="right"')], 'right', 'remove one <mimic>'),
+    'who follows a cycle': ([('mimic joint="left"', 'mimic joint="right_tip"'),
+                             ('name="wrist" type="revolute">',
+                              'name="wrist" type="revolute"><mimic joint="right"/>')],
+                            'wrist', 'remove one <mimic>'),
     'an unknown leader': ([('mimic joint="left"', 'mimic joint="lift"')], 'right', 'correct'),
     'an endless offset': ([('offset="0.01"', 'offset="1e400"')], 'right', 'finite number'),
     'too large a multiplier': ([('multiplier="-0.5"', 'multiplier="1e10"')], 'right', 'between'),

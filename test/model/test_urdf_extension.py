@@ -98,6 +98,8 @@ FAULTS = {
     'no name': ('<joint armature="1"/>', 'joint', 'unknown joint', 'shoulder'),
     'joint twice': (SHOULDER('') * 2, 'shoulder', 'twice', 'keep one'),
     'gravity twice': ('<gravity xyz="0 0 1"/>' * 2, 'gravity', 'twice', 'keep one'),
+    'backward twice': ('<joint name="shoulder"><backward/><backward/></joint>', 'shoulder',
+                       'twice', 'keep one'),
     'gravity of two': ('<gravity xyz="0 1"/>', 'gravity', 'xyz="0 1"', '3 finite'),
     'huge gravity': ('<gravity xyz="0 0 1e10"/>', 'gravity', '1e10', 'up to 1e+09'),
     'negative armature': (SHOULDER('armature="-1"'), 'shoulder', 'armature="-1"', 'least 0'),
@@ -112,6 +114,7 @@ FAULTS = {
     'unknown limit': (SHOULDER('unlimited="uper"'), 'shoulder', "'uper'", "'upper'"),
     'limit twice': (SHOULDER('unlimited="lower lower"'), 'shoulder', 'unlimited="lower lower"',
                     'once'),
+    'no limit named': (SHOULDER('unlimited=" "'), 'shoulder', 'unlimited', 'effort'),
     'no such type': (SHOULDER('type="ball"'), 'shoulder', 'ball', 'leave it out'),
     'type of a slide': ('<joint name="slide" type="continuous"/>', 'slide', 'prismatic',
                         'leave it out'),
@@ -119,7 +122,9 @@ FAULTS = {
     'another rotation': (SHOULDER('rotation="1 0 0 0 0 -1 0 1 0"'), 'shoulder', 'rotation',
                          'rpy is enough'),
     'blank body': (SHOULDER('body=""'), 'shoulder', 'body', 'fixed'),
+    'unknown body': (SHOULDER('body="nowhere"'), 'shoulder', 'nowhere', 'remove'),
     'body elsewhere': (SHOULDER('body="tool"'), 'shoulder', 'tool', 'remove'),
+    'endless word': (SHOULDER(f'{"q" * 9000}="1"'), 'shoulder', 'qqq', 'armature'),
     'own body': ('<joint name="slide" body="fore"/>', 'slide', 'fore', 'remove'),
 }
 

@@ -19,12 +19,14 @@ FAULTS = {
     'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', 'upper', 'finite'),
     'overflow': ('effort="40"', 'effort="1e400"', 'shoulder', 'finite'),
     'word': ('damping="0.5"', 'damping="much"', 'shoulder', 'finite'),
+    'underscore': ('upper="2"', 'upper="1_0"', 'shoulder', 'finite'),
     'xacro expression': ('value="2"', 'value="${m}"', 'upper', 'xacro'),
     'two numbers': ('xyz="0 0 0.5"', 'xyz="0 0.5"', 'shoulder', '3 finite'),
     'mass without value': ('<mass value="2"/>', '<mass/>', 'upper', '<mass value='),
     'no mass': ('<mass value="2"/>', '', 'upper', '<mass'),
     'no moment': (' izz="0.01"', '', 'upper', '<inertia izz='),
     'no effort': (' effort="40"', '', 'shoulder', '<limit effort='),
+    'no parent': ('<parent link="base"/>', '', 'shoulder', '<parent'),
     'blank link name': ('<link name="base"/>', '<link name=" "/>', 'link', '<link name='),
     'no joint type': ('type="fixed"', '', 'mount', '<joint type='),
     'two origins': ('<axis xyz="0 1 0"/>', '<origin xyz="1 0 0"/>', 'shoulder', 'keep one'),
@@ -145,6 +147,8 @@ TOLERATED = {
                        "link 'upper': attribute iyx of <inertia> is not read, ixy is used"),
     'undeclared prefix': ('<link name="base"/>', '<link name="base"/><gazebo><sensor:camera/>'
                           '</gazebo>', 'prefix sensor on camera is not defined'),
+    'undeclared prefix in a link': ('<link name="base"/>', '<link name="base" a:b="1"><c:d/>'
+                                    '</link>', 'prefix a for b on link is not defined'),
     'left-over macro': ('<link name="base"/>', '<link name="base"/><xacro:sensors '
                         'xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
                         'xacro:sensors is not expanded: its content is missing'),
