@@ -11,7 +11,7 @@ import numpy as np
 from numpy import cos, sin
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
-from robodyn_ros.errors import ArgumentError, DhFileError, InertiaError
+from robodyn_ros.errors import ArgumentError, DhFileError, InertiaError, UnknownNameError
 from robodyn_ros.model.arithmetic import evaluate, parse
 from robodyn_ros.model.resources import OWN_ROWS, robot_path, rows_path, share_path
 from robodyn_ros.model.rigid_body import rpy_rotation
@@ -129,6 +129,18 @@ def test_a_row_that_cannot_be_is_named(wrong, name):
     with pytest.raises(ArgumentError, match='row 2') as refusal:
         from_dh([DhLink(**SECOND), DhLink(**{**SECOND, **wrong})])
     assert refusal.value.name == name
+
+
+@pytest.mark.parametrize(('rows', 'said'), [
+    ([ROWS[0] | {'mas': 1.0}], "'mas'.*did you mean 'mass'"),
+    ([ROWS[0] | {'inertia': [1.0, 2.0]}], r'shape \(3, 3\) or three, its diagonal'),
+    ([ROWS[0] | {'inertia': [1.0, np.nan, 1.0]}], 'inertia of row 1'),
+    ([ROWS[0] | {'inertia': [1.0, 1.0, -1.0]}], 'without negative principal moments'),
+    ([{key: value for key, value in ROWS[0].items() if key != 'alpha'}], 'row 1 has no alpha'),
+    ([3], 'row 1 is 3.*DhLink')])
+def test_a_row_as_in_a_file_is_refused_likewise(rows, said):
+    with pytest.raises((ArgumentError, UnknownNameError), match=said):
+        from_dh(rows)
 
 
 @pytest.mark.parametrize(('name', 'given'), [
