@@ -47,13 +47,6 @@ def sections(name):
     return read_configuration(name)
 
 
-@pytest.fixture
-def values(sections):
-    """Return the values of all parameters of the controller."""
-    return {p.name: sections['controller'].get(p.name, p.default)
-            for p in controller_parameters.TABLE}
-
-
 @pytest.mark.parametrize('section', TABLES)
 def test_the_node_takes_it_over(name, sections, section):
     """In any namespace; the files are used without one elsewhere."""
@@ -71,30 +64,23 @@ def test_the_node_takes_it_over(name, sections, section):
     assert {key: taken[key] for key in wanted} == wanted
 
 
-def test_gains_and_limits_suit_the_robot_in_every_mode(name, sections, values):
-    simulator = sections['simulator']
-    model = load_urdf(PRESETS.get(name) or robot_path(name), locked=dict(zip(
-        simulator.get('locked_joints', []), simulator.get('locked_positions', []))))
-    initial_position(model, simulator['initial_position'])
-    for mode in MODES:
-        settings: Settings = controller_parameters.settings(values | {'mode': mode})
-        joints = settings.joint_records(model)
-        settings.check_gains(model)
-        assert (joints['effort_rate_limit'] > 0).all()
-
-
-def test_both_nodes_agree(name, sections):
-    """On the joints, and on who compensates gravity."""
+def test_gains_and_limits_suit_the_robot_in_every_mode(name, sections):
+    """Both nodes agree on the joints and on who compensates gravity; loops wait for no timer."""
     controller, simulator = sections['controller'], sections['simulator']
     for key in ('locked_joints', 'locked_positions', 'gravity'):
         assert controller.get(key) == simulator.get(key)
     assert simulator.get('compensates_gravity', False) == (name in PRESETS)
     assert controller.get('robot_compensates_gravity', False) == (name in PRESETS)
-
-
-def test_slow_loops_wait_for_no_timer(values):
-    """Efforts may be a period older where a timer starts the cycle: more than `loop_delay`."""
+    values = {p.name: controller.get(p.name, p.default) for p in controller_parameters.TABLE}
+    # Efforts may be a period older where a timer starts the cycle: more than `loop_delay`
     assert values['trigger'] == 'state' or 2.0 / values['rate'] <= values['loop_delay']
+    model = load_urdf(PRESETS.get(name) or robot_path(name), locked=dict(zip(
+        simulator.get('locked_joints', []), simulator.get('locked_positions', []))))
+    initial_position(model, simulator['initial_position'])
+    for mode in MODES:
+        settings: Settings = controller_parameters.settings(values | {'mode': mode})
+        settings.check_gains(model)
+        assert (settings.joint_records(model)['effort_rate_limit'] > 0).all()
 
 
 def test_a_known_robot_comes_with_its_configuration(tmp_path):

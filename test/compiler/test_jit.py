@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled code on disk: made once, never stale, and no hindrance where nothing can be written."""
 
-import importlib
 import os
 from pathlib import Path
 import subprocess
@@ -11,7 +10,6 @@ import threading
 
 import pytest
 from robodyn_ros.compiler import jit
-from robodyn_ros.compiler.cache_directory import cache_folders
 
 pytestmark = pytest.mark.slow
 
@@ -66,12 +64,6 @@ print(caller(0), deferred.is_cached(), end=' ')
 deferred.load()
 print(caller(1), deferred.is_cached())
 """
-DYNAMICS = """
-from robodyn_ros.dynamics.compile import generic
-
-stats = generic('gravity').stats
-print(len(stats.cache_misses), len(stats.cache_hits))
-"""
 LINEAR_ALGEBRA = f"""{JITABLE}
 compiled = jit.compile_function(*small[:2], float64(float64[::1]), small[3])
 print(compiled.stats.cache_hits != {{}}, 'scipy.linalg.cython_blas' in sys.modules)
@@ -84,11 +76,6 @@ def helper(tmp_path):
     (tmp_path / 'helper.py').write_text(HELPER.format(1))
     (tmp_path / 'entry.py').write_text(ENTRY)
     return tmp_path
-
-
-def test_a_second_process_compiles_nothing(run):
-    assert run(DYNAMICS) == '1 0'
-    assert run(DYNAMICS) == '0 1'
 
 
 @each_kind
@@ -153,26 +140,6 @@ print(numba.njit(cache=True)(names['step'])(1))
          'code runs before what it does not call yet is compiled'])
 def test_calls(run, script, said):
     assert run(script) == said
-
-
-def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    modules = []
-    for name in ('one_helper', 'other_helper'):
-        (tmp_path / f'{name}.py').write_text('')
-        modules.append(importlib.import_module(name))
-
-    def file(text, used):
-        return jit.load('empty', text, tuple(used)).__file__
-
-    monkeypatch.setenv('ROBODYN_CACHE_DIR', str(tmp_path / 'cache'))
-    cache_folders.cache_clear()
-    try:
-        names = {file('', []), file('', modules[:1]), file('', modules), file('x = 1', modules)}
-        assert len(names) == 4
-        assert {Path(name).parents[1] for name in names} == {tmp_path / 'cache'}
-    finally:
-        cache_folders.cache_clear()
 
 
 @each_kind

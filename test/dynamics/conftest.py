@@ -163,6 +163,11 @@ def symmetric(matrix):
     return np.triu(matrix) + np.triu(matrix, 1).T
 
 
+def parts(result):
+    """Return the arrays of a quantity."""
+    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
+
+
 case_of = cache(Case)
 
 

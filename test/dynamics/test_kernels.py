@@ -7,9 +7,8 @@ import threading
 import numba
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.dynamics.compile import generic
-from robots import random_tree
 
 INPUTS = {'inverse_dynamics': 3, 'gravity': 1, 'bias': 2, 'mass_matrix': 1, 'forward_dynamics': 3}
 
@@ -26,16 +25,12 @@ def test_a_kernel_writes_what_the_checked_call_returns(robot, close, name):
         close(out, expected, 1e-13)
 
 
-def test_nan_is_not_hidden_and_large_trees_work(robot, close):
+def test_nan_is_not_hidden(robot):
     case = robot('panda')
-    q, tau = np.full(7, np.nan), np.zeros(7)
-    case.dynamics.kernels.gravity(q, tau)
-    assert np.isnan(tau[1])
-    dynamics = Dynamics(load_urdf(random_tree(30, 150)))
-    q, qd, tau = np.random.default_rng(8).uniform(-1, 1, (3, 150))
-    qdd = np.empty(150)
-    dynamics.kernels.forward_dynamics(q, qd, tau, qdd)
-    close(dynamics.inverse_dynamics(q, qd, qdd), tau, 1e-8)
+    for value in (np.nan, np.inf):
+        tau = np.zeros(7)
+        case.dynamics.kernels.gravity(np.full(7, value), tau)
+        assert np.isnan(tau[1])
 
 
 @pytest.mark.parametrize('specialize', [False, True])

@@ -7,23 +7,19 @@ Ours are asked for several states at a time and for one, Pinocchio for one. Diff
 relative to the largest entry of the quantity, of whatever size that is.
 """
 
+from dynamics.conftest import parts
 import numpy as np
-import pinocchio as pin
 import pytest
 from robots import MIMIC_TREES, REAL, TREES, WIDE
 from thorough import seeds
 
 pytestmark = pytest.mark.slow
 
-ROBOTS = (*REAL, *WIDE, *[*TREES][::seeds(3, 1)], *[*MIMIC_TREES][::seeds(2, 1)],
-          *(f'locked{seed}' for seed in range(seeds(3, 10))))
+ROBOTS = ('two_link', 'rp', *REAL, *[*WIDE][::seeds(2, 1)], *[*TREES][::seeds(4, 1)],
+          *[*MIMIC_TREES][::seeds(3, 1)], *(f'locked{seed}' for seed in range(seeds(3, 10))))
 STATES = 3
 MOST_FRAMES = 10
 REFERENCES = 'world', 'body', 'aligned'
-
-
-def parts(result):
-    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
 
 
 @pytest.fixture(params=ROBOTS)
@@ -43,7 +39,7 @@ def same(case):
     states = np.swapaxes(motion, 0, 1)
 
     def same(ours, theirs, floor=0.0):
-        right = [[*map(np.asarray, parts(theirs(*state)))] for state in states]
+        right = [parts(theirs(*state)) for state in states]
         many = zip(*parts(ours(case.dynamics.batch, *motion)), strict=True)
         alone = parts(ours(case.dynamics, *states[-1]))
         for mine, others in zip([*many, alone], [*right, right[-1]], strict=True):
@@ -156,25 +152,3 @@ def test_energies(case, same):
     energies = case.dynamics.kinetic_energy(*same.motion[:2, 0]), \
         case.dynamics.potential_energy(same.motion[0, 0])
     assert all(type(energy) is float for energy in energies)
-
-
-@pytest.mark.parametrize('name', ['baxter', 'panda_fingers', 'pr2', 'tiago_pro'])
-def test_agrees_with_the_mimic_joints_of_pinocchio(robot, close, name):
-    # It takes no chains, no leaders that come later, and gives no q̈, energies or derivatives
-    case, rng = robot(name), np.random.default_rng(4)
-    ours, model = case.dynamics, pin.buildModelFromXML(case.urdf, mimic=True)
-    data, joints = model.createData(), [model.joints[model.getJointId(joint)]
-                                        for joint in case.model.joint_names]
-    order = [joint.idx_v for joint in joints]
-    for r, *rates in rng.uniform(-1, 1, (3, 3, case.model.nv)):
-        q, (v, a) = pin.neutral(model), np.zeros((2, model.nv))
-        for joint, x in zip(joints, r):
-            q[joint.idx_q:joint.idx_q + joint.nq] = x if joint.nq == 1 else (np.cos(x), np.sin(x))
-        v[order], a[order] = rates
-        close(ours.inverse_dynamics(r, *rates), pin.rnea(model, data, q, v, a)[order])
-        close(ours.bias(r, rates[0]), pin.nonLinearEffects(model, data, q, v)[order])
-        close(ours.gravity(r), pin.computeGeneralizedGravity(model, data, q)[order])
-        M = np.zeros((model.nv, model.nv))
-        M[np.ix_(order, order)] = ours.mass_matrix(r)
-        close(np.triu(M), np.triu(pin.crba(model, data, q)))
-        close(ours.center_of_mass(r), pin.centerOfMass(model, data, q))

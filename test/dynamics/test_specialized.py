@@ -7,10 +7,12 @@ import logging
 import subprocess
 import sys
 
+from dynamics.conftest import parts
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.compiler import code_cache, jit
+from robodyn_ros.dynamics import rnea
 from robodyn_ros.dynamics.entry_points import QUANTITIES
 from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.dynamics.specialize import MAX_OPERATIONS, with_kernels
@@ -19,6 +21,9 @@ from robots import random_tree
 
 pytestmark = pytest.mark.slow
 
+# Whose batches have code of their own, test_batch.py
+SIMD = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
+        'potential_energy', 'center_of_mass')
 MAIN = ('inverse_dynamics', 'gravity', 'bias', 'mass_matrix', 'forward_dynamics')
 
 
@@ -40,10 +45,6 @@ def arguments(quantity):
     return {name: options[name] for name in QUANTITIES[quantity].options}
 
 
-def parts(result):
-    return result if isinstance(result, tuple) else (result,)
-
-
 # The code that is compiled is run in Python by test_plain_functions.py, for a gripper too
 @pytest.mark.parametrize(('name', 'quantity', 'count'), [
     *(('two_link', quantity, 3) for quantity in QUANTITIES),
@@ -56,18 +57,19 @@ def test_every_quantity_is_that_of_the_generic_kernels(robot, special, close, na
         theirs = parts(getattr(case.dynamics, quantity)(*given, **more))
         ours = parts(getattr(special(name), quantity)(*given, **more))
         for mine, other in zip(ours, theirs):
-            close(np.asarray(mine), np.asarray(other), 1e-12)
-        if name == 'two_link':
+            close(mine, other, 1e-12)
+        if name == 'two_link' and quantity not in SIMD:
             batch = getattr(special(name).batch, quantity)(*(v[None] for v in given), **more)
             for many, other in zip(parts(batch), theirs):
-                close(np.asarray(many)[0], np.asarray(other), 1e-12)
+                close(many[0], other, 1e-12)
 
 
 def test_far_positions_wrenches_and_addresses(robot, special, close):
     case = robot('panda')
     for q, _, _ in case.states():
         for far in (q + 2 * np.pi * 1e9, np.where(np.arange(7) == 3, q + 2 * np.pi * 1e7, q)):
-            close(special('panda').gravity(far), case.gravity(far))
+            for dynamics in (case.dynamics, special('panda')):
+                close(dynamics.gravity(far), case.gravity(far))
     wrench = {'tool0': np.arange(6.0)}
     given = np.random.default_rng(0).uniform(-1, 1, (3, 2))
     close(special('two_link').inverse_dynamics(*given, wrench, 'body'),
@@ -104,49 +106,30 @@ def test_what_is_too_large_is_generic_and_says_so(close, caplog):
     close(M, Dynamics(model).mass_matrix(q), 1e-13)
 
 
-# The cache. What holds for any compiled text is tested in test_jit.py: here, what decides the text
-
-def file_of(model):
-    """Name of the module that a robot's gravity is compiled in."""
-    return Dynamics(model, specialize=True).kernels.gravity.__module__
-
-
-def test_another_robot_has_another_file(robot):
+def test_what_decides_the_code_decides_its_file(robot, monkeypatch, tmp_path):
+    """What holds for any compiled text is tested in test_jit.py."""
     model = robot('two_link').model
-    first = file_of(model)
-    assert file_of(load_urdf(model.to_urdf())) == first
     heavier = model.mass.copy()
     heavier[1] = np.nextafter(heavier[1], 9)
-    for change in ({'mass': heavier}, {'gravity_vector': np.array([0, 0, -9.8])}):
-        assert file_of(replace(model, **change)) != first
+    changed = tmp_path / 'rnea.py'
+    changed.write_text(open(rnea.__file__).read() + '\n# changed\n')
 
-
-@pytest.mark.parametrize('module', ['rnea', 'spatial'])
-def test_a_changed_source_has_another_file(robot, monkeypatch, tmp_path, module):
-    model = robot('two_link').model
-    first = file_of(model)
-    source = sys.modules[f'robodyn_ros.dynamics.{module}']
-    changed = tmp_path / f'{module}.py'
-    changed.write_text(open(source.__file__).read() + '\n# changed\n')
-    monkeypatch.setattr(source, '__file__', str(changed))
-    jit._load.cache_clear()
-    try:
-        assert file_of(model) != first
-    finally:
-        jit._load.cache_clear()
-
-
-def test_another_processor_has_another_file(robot, monkeypatch):
-    model = robot('two_link').model
-    first = file_of(model)
-    monkeypatch.setattr(code_cache.llvmlite.binding, 'get_host_cpu_name', lambda: 'another')
-    jit._load.cache_clear()
-    code_cache.compiler_digest.cache_clear()
-    try:
-        assert file_of(model) != first
-    finally:
+    def file_of(model):
         jit._load.cache_clear()
         code_cache.compiler_digest.cache_clear()
+        return Dynamics(model, specialize=True).kernels.gravity.__module__
+    first = file_of(model)
+    try:
+        assert file_of(load_urdf(model.to_urdf())) == first
+        assert file_of(replace(model, mass=heavier)) != first
+        with monkeypatch.context() as patch:
+            patch.setattr(rnea, '__file__', str(changed))
+            assert file_of(model) != first
+        with monkeypatch.context() as patch:
+            patch.setattr(code_cache.llvmlite.binding, 'get_host_cpu_name', lambda: 'another')
+            assert file_of(model) != first
+    finally:
+        assert file_of(model) == first
 
 
 SCRIPT = """

@@ -124,12 +124,21 @@ def test_names_gravity_and_order():
     given = gazebo_description(ARM.replace('"mount"', '"tool"'), 'a.yaml')
     assert [j.get('name') for j in ElementTree.fromstring(given).findall('joint')] == [
         'shoulder', 'slide', 'tool_joint', 'world_to_base']
-    text = ARM.replace('</robot>', '<robodyn><gravity xyz="-9.81 0 0"/></robodyn></robot>')
-    given = load_urdf(gazebo_description(text, 'a.yaml'))
-    assert given.gravity_vector.tolist() == [0.0, 0.0, -9.81] and given.base_link == 'world'
     q = np.array([0.3, 0.1])
-    np.testing.assert_allclose(Dynamics(given).gravity(q), Dynamics(load_urdf(text)).gravity(q),
-                               atol=1e-12)
+    for gravity in ('-9.81 0 0', '0 0 9.81', '2.3 4.6 -8.35'):
+        text = ARM.replace('</robot>', f'<robodyn><gravity xyz="{gravity}"/></robodyn></robot>')
+        own = load_urdf(text)
+        given = load_urdf(gazebo_description(text, 'a.yaml'))
+        np.testing.assert_allclose(given.gravity_vector, [
+            0.0, 0.0, -np.linalg.norm(own.gravity_vector)], atol=1e-14)
+        np.testing.assert_allclose(Dynamics(given).gravity(q), Dynamics(own).gravity(q),
+                                   atol=1e-12)
+    assert given.base_link == 'world'
+    # An older urdfdom takes no newer version, and no limits without numbers
+    text = ARM.replace('<robot', '<robot version="1.2"').replace(' effort="', ' x="')
+    root = ElementTree.fromstring(gazebo_description(text, 'a.yaml'))
+    assert root.get('version') is None
+    assert {float(limit.get('effort')) for limit in root.iter('limit')} == {1e9}
     names = load_urdf(ARM, locked={'slide': 0.1}).joint_names
     given = controller_parameters(names, 500)
     assert given['/**/forward_effort_controller']['ros__parameters'] == {

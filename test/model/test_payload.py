@@ -1,17 +1,33 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Payloads, initial positions and the files of known robots."""
+"""Rigid bodies and payloads, initial positions, and the files of known robots."""
 
 import sysconfig
 
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, ParameterError, UnknownNameError, UrdfError
 from robodyn_ros.model import resources
-from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path, share_path
+from robodyn_ros.model.resources import robot_path, share_path
+from robodyn_ros.model.rigid_body import (
+    body_of,
+    Inertial,
+    inertial_parameters,
+    is_consistent,
+    nearest_consistent,
+    of_body,
+    pseudo_inertia,
+    rotation_rpy,
+    rpy_rotation,
+    SECOND_MOMENTS,
+)
 from robodyn_ros.model.robot import initial_position, roomy_position, with_payload
 from robots import ARM, OWN
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
 
 LOAD = """
   <link name="load"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0 0 0"/><mass value="2.5"/>
@@ -84,11 +100,6 @@ def test_an_initial_position_that_does_not_fit_is_refused(given, said):
         initial_position(load_urdf(OWN['rp']), given)
 
 
-@pytest.mark.parametrize('name', [*OWN_ROBOTS, *EXAMPLE_ROBOTS])
-def test_known_robots_are_found(name):
-    assert '<robot' in robot_path(name).read_text()
-
-
 def test_names_that_are_no_robots(monkeypatch, tmp_path):
     with pytest.raises(UrdfError, match='panda') as refused:
         robot_path('pandora')
@@ -125,3 +136,58 @@ def test_where_files_are_found(tmp_path, monkeypatch):
     assert share_path('urdf', 'rp.urdf') == file
     with pytest.raises(UnknownNameError, match='urdf/two_link.urdf'):
         share_path('urdf', 'two_links.urdf')
+
+
+def test_angles_give_the_rotation_back_even_where_two_of_them_turn_about_one_axis():
+    rng = np.random.default_rng(3)
+    for pitch in (0.4, np.pi / 2, -np.pi / 2, 1.570796325, np.pi / 2 - 1e-9, np.pi / 2 - 1e-13, 3):
+        for roll, yaw in rng.uniform(-4, 4, (20, 2)):
+            rotation = rpy_rotation([roll, pitch, yaw])
+            np.testing.assert_allclose(rpy_rotation(rotation_rpy(rotation)), rotation, rtol=0,
+                                       atol=1e-15)
+
+
+def test_pseudo_inertia_is_the_second_moment_of_points():
+    rng = np.random.default_rng(0)
+    points, masses = rng.normal(size=(20, 3)), rng.uniform(size=20)
+    inertia = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points))
+    first = masses @ points
+    parameters = [masses.sum(), *first, *inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
+    extended = np.column_stack([points, np.ones(20)])
+    P = pseudo_inertia(parameters)
+    np.testing.assert_allclose(P[0], (masses[:, None] * extended).T @ extended)
+    np.testing.assert_allclose(inertial_parameters(P), parameters)
+    body = Inertial(2.0, np.array([0.1, -0.2, 0.3]), np.diag([0.03, 0.04, 0.05]))
+    for found, true in zip(body_of(of_body(body)), body):
+        np.testing.assert_allclose(found, true, atol=1e-15)
+    assert body_of(np.zeros((4, 4))).com.tolist() == [0.0, 0.0, 0.0]
+
+
+MOMENTS = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).filter(
+    lambda moments: max(map(abs, moments)) > 1e-3)
+
+
+def turned(moments, seed=1):
+    turn = Rotation.random(random_state=seed).as_matrix()
+    return turn @ np.diag(moments) @ turn.T
+
+
+@given(MOMENTS)
+def test_the_nearest_inertia_is_one_of_a_body(moments):
+    assert is_consistent(nearest_consistent(turned(moments)))
+
+
+@pytest.mark.parametrize('moments', [(1, 1, 2.5), (-0.1, 0.3, 1), (0, 0, 1), (-1, -1, 1)])
+def test_there_is_no_nearer_one(moments):
+    found = np.linalg.norm(nearest_consistent(turned(moments)) - turned(moments))
+    best = minimize(lambda x: ((x - moments)**2).sum(), np.ones(3), method='SLSQP', tol=1e-14,
+                    constraints={'type': 'ineq', 'fun': lambda x: SECOND_MOMENTS @ x})
+    assert found == pytest.approx(np.sqrt(best.fun), rel=1e-4)
+
+
+def test_axes_stay_and_what_is_consistent_too():
+    old = turned((1, 1.2, 2.5))
+    new = nearest_consistent(old)
+    np.testing.assert_allclose(old @ new, new @ old, atol=1e-12)
+    np.testing.assert_allclose(nearest_consistent(turned((1, 2, 2.5))), turned((1, 2, 2.5)),
+                               rtol=0, atol=1e-14)

@@ -18,7 +18,7 @@ from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.model.ros2_control import gazebo_description, STAND_IN_MASS
 from robodyn_ros.model.urdf_source import urdf_text
-from robots import ARM, LOCKED, OWN, REAL
+from robots import LOCKED, OWN, REAL
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,6 @@ REFUSED = {'romeo-romeo_small': 'inertia of RShoulderYawLink',
            'anymal_c_simple-anymal': "joint 'LF_HAA' has the name of a link"}
 BOUNDS = 'lower', 'upper'
 PLUGIN = ['gz_ros2_control-system', 'gz_ros2_control::GazeboSimROS2ControlPlugin']
-MOUNTED = ARM.replace('</robot>', '<robodyn><gravity xyz="{}"/></robodyn></robot>')
 
 
 def sdformat() -> str:
@@ -131,27 +130,3 @@ def test_gazebo_gets_the_robot(name, described):
                 float(friction.get(k, 0)) for k in ('damping', 'friction')])
     assert [PLUGIN + ['hold_joints', '1', 'parameters', 'c.yaml']] == [
         line[1:] for line in lines if line[0] == 'plugin' and line[1] == PLUGIN[0]]
-
-
-def test_what_urdfdom_refuses_is_not_handed_on(dump):
-    """Limits without numbers, other versions, old plugins, fixed joints named like links."""
-    text = ARM.replace('<robot', '<robot version="1.2"').replace(' effort="', ' x="').replace(
-        '</robot>', '<gazebo><plugin filename="libgazebo_ros_control.so" name="old"/></gazebo>'
-        '<joint name="base" type="fixed"><parent link="base"/><child link="mark"/></joint>'
-        '<link name="mark"/></robot>')
-    (lines,) = dump({'arm': gazebo_description(text, 'c.yaml')}).values()
-    assert [line for line in lines if line[0] == 'error'] == []
-    assert {*numbers(lines, 'joint')} == {*load_urdf(ARM).joint_names}
-    assert max(found[8] for found in numbers(lines, 'joint').values()) == 1e9
-    assert len([line for line in lines if line[0] == 'plugin']) == 1
-
-
-@pytest.mark.parametrize('gravity', [(0, 0, -9.81), (-9.81, 0, 0), (0, 0, 9.81), (1.0, 2.0, -3.0)])
-def test_a_mounted_arm_hangs_in_gazebo_as_in_the_model(gravity, dump):
-    text = MOUNTED.format(' '.join(map(str, gravity)))
-    model = load_urdf(text)
-    (lines,) = dump({'arm': gazebo_description(text, 'c.yaml')}).values()
-    links, down = numbers(lines, 'link'), model.gravity_vector / np.linalg.norm(gravity)
-    for i, (turn, origin) in enumerate(bodies(model)):
-        height = links[model.link_names[i]][3]
-        assert height == pytest.approx(-down @ (origin + turn @ model.com[i]), abs=1e-12)

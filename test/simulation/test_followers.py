@@ -6,13 +6,12 @@ from functools import partial
 
 import mujoco
 import numpy as np
-import pinocchio as pin
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.simulation.loading import load
 from robodyn_ros.simulation.plant import Plant
 from robots import GRIPPER, REAL
-from simulation.test_plant import measured_acceleration
+from simulation.test_plant import measured_acceleration, somewhere
 
 pytestmark = pytest.mark.slow
 
@@ -22,15 +21,6 @@ WEAK = GRIPPER.replace('effort="7"', 'effort="0.001"')
 ROBOTS = {'gripper': WEAK, 'panda': REAL['panda'].read_text()}
 # In the gripper both fingers slide level, and gravity moves neither: tilted, it does
 TILT = (0, 5.0, -8.0)
-
-
-def somewhere(model):
-    """Return a pose inside the limits, a velocity of each joint, efforts below their limits."""
-    rng = np.random.default_rng(2)
-    low, high = model.position_lower, model.position_upper
-    return (low + (high - low) * rng.uniform(0.3, 0.7, model.nv),
-            rng.uniform(0.05, 0.1, model.nv) * rng.choice([-1, 1], model.nv),
-            0.5 * rng.uniform(-1, 1, model.nv) * model.effort_limit)
 
 
 def make(name, **options):
@@ -109,17 +99,9 @@ def test_what_does_not_move_is_where_the_model_has_it(case):
     for name, shift in zip(model.body_joint_names, model.shift):
         data.joint(name).qpos = shift
     mujoco.mj_forward(mj, data)
-    rotation, origin = [np.eye(3)], [np.zeros(3)]       # base last: index -1
-    for i, parent in enumerate(model.parent):
-        turn = pin.exp3(model.joint_axis[i] * model.shift[i])
-        slides = model.body_joint_types[i] == 'prismatic'
-        at = rotation[parent] @ model.joint_rotation[i]
-        origin.insert(i, origin[parent] + rotation[parent] @ model.joint_origin[i]
-                      + slides * at @ model.joint_axis[i] * model.shift[i])
-        rotation.insert(i, at if slides else at @ turn)
-    for name, frame in model.frames.items():
+    dynamics = Dynamics(model)
+    for name in model.frame_names:
         if name != model.base_link:
-            place = origin[frame.body] + rotation[frame.body] @ frame.origin
-            assert data.body(name).xpos == pytest.approx(place, abs=1e-12)
-            turned = rotation[frame.body] @ frame.rotation
-            assert data.body(name).xmat == pytest.approx(turned.ravel(), abs=1e-12)
+            T = dynamics.pose(np.zeros(model.nv), name)
+            assert data.body(name).xpos == pytest.approx(T[:3, 3], abs=1e-12)
+            assert data.body(name).xmat == pytest.approx(T[:3, :3].ravel(), abs=1e-12)

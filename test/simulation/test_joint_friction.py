@@ -72,9 +72,10 @@ def test_the_state_is_solved_exactly(arm):
         advance_presliding(parameters, np.full(2, 3e-5), many)
     assert one == pytest.approx(many, rel=1e-12)
     assert one[0] == pytest.approx(1.0 - 2.0 * np.exp(-1.5))
-    broken = np.array([np.nan, 5.0])
-    advance_presliding(parameters, np.array([1e-3, 1e-3]), broken)
-    assert (broken == 0.0).all()
+    for move, share in ((1e-3, np.nan), (1e-3, np.inf), (1e-3, 5.0), (np.nan, -1.0)):
+        broken = np.array([0.5, share])         # begins anew
+        advance_presliding(parameters, np.array([0.0, move]), broken)
+        assert broken.tolist() == [0.5, 0.0]
 
 
 def test_coupled_friction_dissipates(arm):

@@ -88,22 +88,19 @@ def test_what_stays_out_and_is_added():
     assert [model.joint(j).name for j in model.actuator_trnid[:, 0]] == ['turn', 'b', 'a']
 
 
-def test_refusals_name_the_thing():
-    urdf = bodies('')
+@pytest.mark.parametrize(('old', 'new', 'joints', 'error', 'said'), [
+    ('', '', ['a'], SimulationError, 'joint b is not part of the model'),
+    ('', '', ['a', 'b', 'c'], SimulationError, 'joint c does not move'),
+    ('</robot>', '', ['a', 'b'], UrdfError, 'not well-formed XML'),
+    ('<parent link="upper"/>', '<parent link="nothing"/>', ['a', 'b'], SimulationError,
+     'cannot read the URDF'),
+    ('<mass value="1"/>', '<mass value="-1"/>', ['a', 'b'], SimulationError, 'refuses.*fore')])
+def test_refusals_name_the_thing(old, new, joints, error, said):
     options = {'timestep': 1e-3, 'gravity': EARTH}
-    with pytest.raises(SimulationError, match='joint b is not part of the model'):
-        load(urdf, ['a'], **options)
-    with pytest.raises(SimulationError, match='joint c does not move'):
-        load(urdf, ['a', 'b', 'c'], **options)
+    with pytest.raises(error, match=said):
+        load(bodies('').replace(old, new), joints, **options)
     with pytest.raises(UnknownNameError, match="no joint 'aa'.*'a'"):
-        load(urdf, ['a', 'b'], locked={'aa': 1.0}, **options)
-    with pytest.raises(UrdfError, match='not well-formed XML'):
-        load(urdf[:-3], ['a', 'b'], **options)
-    with pytest.raises(SimulationError, match='cannot read the URDF'):
-        load(urdf.replace('<parent link="upper"/>', '<parent link="nothing"/>'), ['a', 'b'],
-             **options)
-    with pytest.raises(SimulationError, match='refuses.*fore'):
-        load(urdf.replace('<mass value="1"/>', '<mass value="-1"/>'), ['a', 'b'], **options)
+        load(bodies(''), ['a', 'b'], locked={'aa': 1.0}, **options)
 
 
 def test_a_plant_reads_what_the_model_reads():
