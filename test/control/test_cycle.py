@@ -136,7 +136,7 @@ def test_references_that_cannot_be_followed(mode, names, start, word):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('mode', ['disturbance_observer', 'adaptive'])
+@pytest.mark.parametrize('mode', ['computed_torque', 'disturbance_observer', 'adaptive'])
 def test_plain_python_gives_the_same(mode):
     """The cycle is one plain function: Python and machine code agree to rounding."""
     compiled, slow = (Rig(TWO_LINK, POSE, mode=mode, friction_compensation=[0.8],
