@@ -6,34 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros.control import algebra
 from robodyn_ros.control.algebra import cholesky_solve, damped_cholesky
-from robodyn_ros.control.laws.cartesian_impedance import diagonalize
 from robodyn_ros.control.rotations import angular_motion, exp, log, multiplied, rows
 from robodyn_ros.model.rigid_body import quaternion_matrix, quaternion_product, unit_quaternion
 from scipy.spatial.transform import Rotation
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@given(seed=SEEDS)
-def test_products(seed):
-    random = np.random.default_rng(seed)
-    A, x, y = random.normal(size=(6, 6)), random.normal(size=6), random.normal(size=6)
-    B, ours = A.copy(), tuple(x)
-    assert algebra.vector(x) == ours
-    assert algebra.row(A, 2) == tuple(A[2]) and algebra.column(A, 2) == tuple(A[:, 2])
-    assert algebra.times(A, ours) == pytest.approx(A @ x)
-    assert algebra.lower_times(A, ours) == pytest.approx(np.tril(A) @ x)
-    assert algebra.transposed_times(A, ours) == pytest.approx(A.T @ x)
-    assert algebra.dot(ours, tuple(y)) == pytest.approx(x @ y)
-    assert algebra.plus(ours, 0.3, tuple(y)) == pytest.approx(x + 0.3 * y)
-    assert algebra.scaled(0.3, ours) == pytest.approx(0.3 * x)
-    algebra.put_row(A, 1, ours)
-    algebra.put_column(A, 3, ours)
-    algebra.put(y, ours)
-    B[1], B[:, 3] = x, x
-    assert (A == B).all() and (x == y).all()
 
 
 @given(seed=SEEDS)
@@ -53,17 +31,6 @@ def test_an_axis_that_cannot_move():
     assert damped_cholesky(A, 0.0, L) == 1.0
     cholesky_solve(L, x)
     assert x == pytest.approx([1.0, 0.5, 1.0, 0.25, 0.2, 1.0 / 6.0])
-
-
-@given(seed=SEEDS, rank=st.integers(1, 6))
-def test_modes_of_a_symmetric_matrix(seed, rank):
-    root = np.random.default_rng(seed).normal(size=(6, rank))
-    A, modes = root @ root.T, np.eye(6)
-    S = A.copy()
-    diagonalize(S, modes, 10)
-    assert modes @ modes.T == pytest.approx(np.eye(6), abs=1e-12)
-    assert modes @ A @ modes.T == pytest.approx(S, abs=1e-7 * abs(A).max())
-    assert sorted(S.diagonal()) == pytest.approx(np.linalg.eigvalsh(A), abs=1e-7 * abs(A).max())
 
 
 def test_rotations_are_those_of_scipy():

@@ -42,25 +42,25 @@ def test_an_impact_is_found_and_located(name, error):
     model, plant, _ = arm(name, error)
     limit = {'collision_threshold': SHARE * (1.0 + error) * model.effort_limit,
              'collision_effort_band': 1.5 * error}
-    found = scenes(model, seeds(2 if error else 4, 20))
+    found = scenes(model, seeds(2, 20))
     for scene in found:
         reacting = impact(model, plant, scene, **limit)
         assert reacting.reason == 'COLLISION' and reacting.right
         assert 0.0 <= reacting.found <= 0.01
         if not error:
             assert reacting.peak <= 1.01 * impact(model, plant, scene).peak
-    assert len(found) >= (2 if error else 4)
+    assert len(found) >= 2
 
 
 def test_learned_thresholds_raise_no_alarm():
     """A motion with masses that are 5 % wrong, and another with the thresholds learned from it."""
     model, plant, q = arm('two_link', 0.05)
-    velocity, bias, external, _ = quiet(model, plant, q, 8.0, seed=1)
+    velocity, bias, external, _ = quiet(model, plant, q, 4.0, seed=1)
     learned = thresholds(velocity, bias, external, model.effort_limit)
     bound = (learned[0] + learned[1] * abs(velocity) + learned[2] * abs(bias))
     assert (1.5 * abs(external) <= bound + 1e-9).all()
     assert (bound < model.effort_limit).all()
-    assert quiet(model, plant, q, 12.0, seed=2, **learned._asdict())[3] == ''
+    assert quiet(model, plant, q, 6.0, seed=2, **learned._asdict())[3] == ''
 
 
 @pytest.mark.proof

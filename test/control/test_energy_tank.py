@@ -53,7 +53,7 @@ def matrix(memory):
     return memory.stiffness.reshape(6, 6)
 
 
-def run(memory, asked, error, capacity, seconds=2.0):
+def run(memory, asked, error, capacity, seconds=1.7):
     for _ in range(round(seconds / DT)):
         vary_stiffness(memory, record(capacity, 3.0), asked * np.eye(6), error, DT, np.zeros(6))
 

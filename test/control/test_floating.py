@@ -133,13 +133,13 @@ def test_friction_is_cancelled_without_a_limit_cycle(name):
     observed, impedance = (drive(false, law, pose, asked, 0.5).rms
                            for law in ('disturbance_observer', 'joint_impedance'))
     assert 5.0 * observed < impedance
-    # After a motion, 12 s at rest with Coulomb friction: neither arm nor efforts move.
+    # After a motion, 8 s at rest with Coulomb friction: neither arm nor efforts move.
     (_, known, plant, _), pose = scenes(ARMS[name][0])[1], ARMS[name][1]
     asked = motion.plan(Dynamics(known), pose, 2.0)
     settings = Settings(mode='disturbance_observer', **suggest_gains(known, pose)._asdict())
-    run = simulate(known, settings, pose, asked.times[-1] + 12.0, asked, plant=plant,
+    run = simulate(known, settings, pose, asked.times[-1] + 8.0, asked, plant=plant,
                    delay=EFFORT_DELAY)
-    late = run.time > run.time[-1] - 8.0
+    late = run.time > run.time[-1] - 5.0
     assert run.fault == ''
     assert abs(run.position[late] - pose).max() < 2e-3
     assert np.ptp(run.position[late], axis=0).max() < 1e-4
@@ -175,10 +175,9 @@ def test_compensated_friction_counts_as_known():
     assert rms[1] < 0.5 * rms[0]
 
 
-@pytest.mark.parametrize('noise', [0.01, 0.03])
-def test_noise_of_the_velocity_is_no_oscillation(noise):
+def test_noise_of_the_velocity_is_no_oscillation():
     """It exceeds the effort rate in most cycles: no fault, and the arm hardly notices."""
-    random, rates = np.random.default_rng(0), []
+    noise, random, rates = 0.03, np.random.default_rng(0), []       # rad/s
     rig = Told(TWO_LINK, POSE, mode='disturbance_observer', stiffness=[115.0, 16.0],
                damping=[23.0, 3.2], observer_bandwidth=[50.0], acceleration_limit=[],
                arming_velocity=0.5)

@@ -89,23 +89,10 @@ def test_a_motion_is_followed():
 
 
 @pytest.mark.slow
-def test_a_hand_feels_less():
-    """Floating, an arm that is pushed just harder than it sticks goes far further; not before."""
-    def way(push: float, share: float) -> float:
-        rig = real(friction_compensation=[share])
-        rig.external = np.array([push, 0.0])
-        rig.run(0.5)
-        return abs(rig.q - POSE).max()
-    assert way(0.9 * COULOMB[0], MAX_MEASURED_SHARE) < 1e-6
-    assert way(1.25 * COULOMB[0], MAX_MEASURED_SHARE) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('there', [1.0, 0.85])
-def test_it_never_runs_away(there):
+def test_it_never_runs_away():
     """Left alone it stays, thrown it loses energy, though a part of its friction is not there."""
-    rig = real(friction_compensation=[MAX_MEASURED_SHARE], viscous_friction=VISCOUS / there,
-               coulomb_friction=COULOMB / there)
+    rig = real(friction_compensation=[MAX_MEASURED_SHARE], viscous_friction=VISCOUS / 0.85,
+               coulomb_friction=COULOMB / 0.85)
     rig.run(0.3)
     assert abs(rig.q - POSE).max() < 1e-6 and abs(rig.qd).max() < 1e-6
     rig.plant.reset(POSE, [0.7, -1.5])
@@ -208,7 +195,7 @@ FORWARD = {**{name: [0.0, 0.0] for name in CURVE_PARAMETERS[:6]}, 'viscous_frict
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(40, 400))
+@settings(max_examples=seeds(25, 400))
 @example(FORWARD, [1.0, 1.0], 0.5, [0.0, 0.0], [-1.0, 0.0])
 @given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
                               for name in CURVE_PARAMETERS[:6]}),

@@ -61,16 +61,6 @@ def test_damping_of_one_mass(periods):
     assert below < 1.0 < above
 
 
-@pytest.mark.parametrize(('stiffness', 'damping', 'stable'), [
-    (100.0, 0.0501, True), (100.0, 0.0499, False),      # K T / 2 < D
-    (100.0, 1999.0, True), (100.0, 2001.0, False),      # D < 2 M / T
-    (1.99e6, 1000.0, True), (2.01e6, 1000.0, False),
-])
-def test_spring_of_one_mass_without_delay(stiffness, damping, stable):
-    """Jury's criterion for z² + (D T + K T²/2 - 2) z + 1 - D T + K T²/2."""
-    assert (spectral_radius([[1.0]], [stiffness], [damping], T, 0.0) < 1.0) == stable
-
-
 def growth(M, K, D, delay, viscous, periods) -> float:
     """Ratio of late to early motion, simulated period by period with efforts in a queue."""
     n = len(K)
@@ -212,7 +202,7 @@ def arms(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(40, 800))
+@settings(max_examples=seeds(25, 800))
 @given(arms())
 def test_what_is_proposed_is_accepted(arm):
     """With the margin and without it, with less delay; and the highest value is the highest."""
@@ -230,7 +220,7 @@ def test_what_is_proposed_is_accepted(arm):
 
 
 @pytest.mark.slow
-@settings(max_examples=seeds(40, 800))
+@settings(max_examples=seeds(25, 800))
 @given(arms())
 def test_following_the_remedy(arm):
     """Gains as the sentence says, and damping as its alternative says, are accepted at once."""

@@ -55,8 +55,7 @@ class Drives(Rig):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('mode, by_robot, delay', [
-    (mode, by_robot, 5 * ((k + by_robot) % 2)) for k, mode in enumerate(MODES)
-    for by_robot in (False, True)])
+    (mode, bool(k % 2), 5 * (k // 2 % 2)) for k, mode in enumerate(MODES)])
 def test_a_right_choice_is_never_contradicted(by_robot, mode, delay):
     """At rest, in fast motion, with noise and efforts that come late."""
     rig = Drives(TWO_LINK, by_robot, by_robot, delay=delay, noise=0.05, mode=mode)
@@ -68,8 +67,7 @@ def test_a_right_choice_is_never_contradicted(by_robot, mode, delay):
     assert rig.controller.memory['senses_gravity'][0] == 1
 
 
-@pytest.mark.parametrize('delay', [0, 5])
-@pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
+@pytest.mark.parametrize(('fault_action', 'delay'), [('ramp', 0), ('hold', 5)])
 @pytest.mark.parametrize('by_robot', [False, True])
 def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(by_robot, fault_action, delay):
     """The fault latches within milliseconds, and its efforts are those of the other choice."""
@@ -149,8 +147,7 @@ class Misled(Drives):
             self.state['effort'] = (1 - self.by_robot) * 2.0 * self.dynamics.gravity(self.q)
 
 
-@pytest.mark.parametrize('lasting', [0.0035, 5.0])
-@pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
+@pytest.mark.parametrize(('fault_action', 'lasting'), [('ramp', 5.0), ('hold', 0.0035)])
 @pytest.mark.parametrize('by_robot', [False, True])
 def test_false_efforts_neither_throw_the_arm_nor_let_it_fall(by_robot, fault_action, lasting):
     """The fault latches; the arm then moves as if the first choice were right, which it gets."""
@@ -181,7 +178,7 @@ class Braked(Rig):
         return published
 
 
-@pytest.mark.parametrize('cycles', [*range(1, 45, 4), 60])
+@pytest.mark.parametrize('cycles', [1, 17, 41, 60])
 def test_arming_while_efforts_of_a_fault_are_in_force_tells_nothing(cycles):
     """A ramp is g(q) less what it has lost; sensors that do not follow it are no other choice."""
     rig = risen(Braked, robot_compensates_gravity=False, fault_hold_time=0.0, fault_ramp_time=0.05)

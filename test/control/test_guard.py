@@ -64,10 +64,6 @@ def test_an_arm_outside_a_limit_returns_slowly(mode, side, outside):
     assert fastest < 1.2 * RETURN_VELOCITY_SHARE * TWO_LINK.velocity_limit[0]
 
 
-def silent_velocity(rig):
-    rig.state['velocity'][1] = np.nan
-
-
 def two_publishers(rig):
     rig.state['other'][1] = rig.time
 
@@ -75,35 +71,6 @@ def two_publishers(rig):
 def observed(name, value):
     """Return what makes the loop observe this."""
     return lambda rig: rig.controller.cycle_input.__setitem__(name, value)
-
-
-@pytest.mark.parametrize(('code', 'spoil', 'driven', 'armed'), [
-    ('NO_VELOCITY', silent_velocity, True, True),
-    ('TWO_STATE_PUBLISHERS', two_publishers, True, True),
-    ('OTHER_COMMANDS', observed('command_publishers', 2), True, True),
-    ('EMERGENCY_STOP', observed('stop_reason', guard.EMERGENCY_STOP), True, True),
-    ('NOBODY_LISTENS', observed('listeners', 0), False, True),
-    ('PERIODS_MISSED', observed('missed', 102), True, False),
-    ('CLOCK_STOPPED', observed('clock_stopped', 0.051), True, False),
-    ('LOOP_STALLED', observed('stalled', 0.051), True, False)])
-def test_conditions_of_an_arm_that_is_driven(code, spoil, driven, armed):
-    """Each is a fault in the cycle that sees it, a reason not to arm while it lasts, or both."""
-    rig = Rig(TWO_LINK, POSE)
-    rig.sense()
-    spoil(rig)
-    rig.controller.arm()
-    for _ in range(rig.controller.settings.arming_samples + 5):
-        rig.sense()
-        spoil(rig)
-        rig.tick(sense=False)
-    refusal = guard.CODES[rig.controller.memory['arming_refusal'][0]]
-    assert (rig.phase == 'INACTIVE') == (refusal == code) == armed
-
-    rig = risen()
-    rig.sense()
-    spoil(rig)
-    rig.controller.advance(rig.time)        # periods are missed by the loop, which counts them
-    assert (rig.phase == 'FAULT') == (rig.controller.reason_code == code) == driven
 
 
 def test_requests_and_ramps_of_an_arm_that_is_driven():
