@@ -13,6 +13,7 @@ from robodyn_ros.control.laws import registry
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, TrajectoryError
+from thorough import seeds
 
 END, REST = np.array([0.9, -0.1]), np.zeros((1, 2))
 CHANGES = {
@@ -98,6 +99,24 @@ def test_references_that_go_on_or_are_planned_again():
         c.commit(planned)
 
 
+@pytest.mark.parametrize('seed', range(seeds(1, 10)))
+def test_gains_that_change_all_the_time(seed):
+    """As from a page with sliders: the motion goes on, without a fault of the guard."""
+    rig, rng = moving('computed_torque'), np.random.default_rng(seed)
+    c = rig.controller
+    for k in range(60):
+        if k % 20 == 0:
+            c.follow(Waypoints(TWO_LINK.joint_names, [0.4], [rng.uniform(-0.5, 0.5, 2)], REST),
+                     rig.time + 0.01)
+        bandwidth = rng.uniform(5.0, 15.0)
+        c.use(replace(c.settings, acceleration_kp=[bandwidth**2], acceleration_kd=[2 * bandwidth],
+                      coulomb_friction=rng.uniform(0.0, 0.3, 2).tolist(),
+                      friction_compensation=[0.5]))
+        rig.run(0.02)
+    assert rig.phase == 'RUNNING', c.reason
+    assert abs(c._v.target - rig.q).max() < 0.05
+
+
 def soft(distance):
     """Return a soft arm that a hand has brought away from its reference, which is under way."""
     rig = risen(mode='joint_impedance', stiffness=[1.0], damping=[1.0])
@@ -177,9 +196,17 @@ def test_no_error_under_an_unknown_load(law):
         rig.run(6.0 if name == 'with' else 2.0)
         assert rig.phase == 'RUNNING', rig.controller.reason
         sag[name] = abs(rig.q - POSE).max()
-        if law is OBSERVER and name == 'with':
-            assert rig.learned() == pytest.approx(LOAD, abs=1e-3)
     assert sag['with'] < 2e-5 and sag['without'] > 5e-3
+
+
+def test_the_observer_estimates_the_load():
+    rig = risen(LoadedRig, **OBSERVER)
+    rig.external = LOAD
+    rig.run(2.0)
+    assert rig.learned() == pytest.approx(LOAD, abs=1e-3)
+    rig.external = np.zeros(2)
+    rig.run(2.0)
+    assert rig.learned() == pytest.approx([0.0, 0.0], abs=1e-3)
 
 
 def test_the_estimate_is_bounded():

@@ -47,7 +47,8 @@ def speeds(name, reason, seconds, pose=None, **settings):
 
 
 @pytest.mark.parametrize(('name', 'pose', 'reason'), [
-    ('two_link', None, guard.EMERGENCY_STOP), ('two_link', UPRIGHT, guard.NO_REASON),
+    ('two_link', None, guard.NO_REASON), ('two_link', None, guard.EMERGENCY_STOP),
+    ('two_link', UPRIGHT, guard.NO_REASON), ('panda', None, guard.NO_REASON),
     ('panda', None, guard.EMERGENCY_STOP), ('xarm7', None, guard.NO_REASON)])
 def test_an_arm_without_brakes_comes_down_slowly(name, pose, reason):
     """xarm7 comes to rest at a position limit, beyond which is its stop."""
