@@ -144,7 +144,7 @@ class Bench:
         return States(*map(np.array, zip(*states)))
 
 
-@pytest.fixture(params=['two_link', 'rp', 'arm6', 'panda', 'ur5'])
+@pytest.fixture(params=['two_link', 'rp', 'panda'])
 def bench(request):
     return Bench(request.param)
 

@@ -126,7 +126,7 @@ def test_trajectory_above_the_reduced_speed():
 
 
 HANGING, STRETCHED = np.array([-np.pi / 2.0, 0.0]), np.array([0.3, 0.5])
-MOST = 6000             # ticks of the test
+MOST = 3000             # ticks of the test
 FRICTION, SLIP = np.array([4.0, 2.0]), 0.02     # N·m, rad/s
 
 

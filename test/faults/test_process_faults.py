@@ -5,7 +5,7 @@
 from faults.live_arm import LiveArm
 from faults.rows import row
 from geometry_msgs.msg import WrenchStamped
-from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMULATOR
+from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
@@ -45,23 +45,6 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
         efforts = np.array([state.effort for state in remote.states])
         assert efforts[0] == near(last, abs=0.1) and np.ptp(efforts, axis=0).max() == 0.0
         assert 'no command' not in simulator.text
-
-
-@pytest.mark.parametrize('by_robot', [True, False])
-def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot):
-    """Neither thrown nor dropped: it stays where it is."""
-    simulator = start(node('simulator'), *SIMULATOR, *LOCKSTEP, *parameters(
-        compensates_gravity=by_robot))
-    controller = start(node('controller'), *CONTROLLER, *IN_STEP, *parameters(
-        damping=[40.0, 8.0], robot_compensates_gravity=not by_robot))
-    simulator.wait_for_line('simulator ready')
-    assert remote.change('configure')
-    remote.until(lambda: remote.state_count > 100, 'states')
-    remote.change('activate')
-    remote.until_line(controller, 'FAULT GRAVITY_CONTRADICTED: the measured efforts contradict')
-    # In lockstep: the arm waits for the next command, which never comes
-    assert abs(remote.positions() - POSE).max() < 0.05
-    assert controller.interrupt() == 0
 
 
 def test_simulated_robot_that_compensates_gravity_itself(start, remote):
