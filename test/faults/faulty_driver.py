@@ -6,7 +6,7 @@ from pathlib import Path
 import time
 
 import numpy as np
-from robodyn_ros.driver import DriverFacts, DriverLost, Fault
+from robodyn_ros.driver import DriverFacts, DriverLost, Fault, Reading
 from robodyn_ros.simulation.driver import SimulatedArm
 
 
@@ -32,6 +32,8 @@ class FaultyArm(SimulatedArm):
             raise OSError('the cable is out')
         if wrong == 'nan':
             return reading._replace(position=np.array([np.nan, 0.5]))
+        if wrong == 'length':
+            return Reading(np.zeros(3), np.zeros(3))
         if wrong == 'hot':
             return reading._replace(faults=[Fault('joint2', 'rotor too hot')])
         return reading

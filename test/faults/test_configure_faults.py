@@ -4,8 +4,8 @@
 
 import re
 
+from faults.arm import TELEPORTED
 from faults.live_arm import LiveArm
-from faults.played_arm import TELEPORTED
 from faults.rows import row
 import numpy as np
 from processes import node

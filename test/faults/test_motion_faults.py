@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that show in the motion of the arm, or in the test of its motors: one test a row."""
 
-from faults.arm import Arm, running
-from faults.played_arm import PERIOD
+from faults.arm import Arm, PERIOD, running
 from faults.rows import row
 import numpy as np
 import pytest

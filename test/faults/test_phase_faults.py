@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of arming and stopping, of who compensates gravity, of commands and payloads."""
 
-from faults.arm import Arm, MOST, running
-from faults.played_arm import PERIOD, RAMP, TELEPORTED, ZERO
+from faults.arm import Arm, MOST, PERIOD, RAMP, running, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest

@@ -6,9 +6,9 @@ import os
 import signal
 import sys
 
+from faults.arm import TELEPORTED
 from faults.conftest import EXACT
 from faults.live_arm import LiveArm
-from faults.played_arm import TELEPORTED
 from faults.rows import row
 from forked import FORKED
 from nodes.bring_up import bring_up, CONTROLLER, parameters, SIMULATOR

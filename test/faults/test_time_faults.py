@@ -4,8 +4,7 @@
 
 from itertools import count
 
-from faults.arm import running
-from faults.played_arm import PERIOD, TELEPORTED, ZERO
+from faults.arm import PERIOD, running, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
