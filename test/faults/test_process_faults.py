@@ -9,7 +9,10 @@ from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
+from robodyn_ros import load_urdf
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation import drive
+from robodyn_ros.simulation.plant import Plant
 
 near = pytest.approx
 
@@ -45,6 +48,42 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
         efforts = np.array([state.effort for state in remote.states])
         assert efforts[0] == near(last, abs=0.1) and np.ptp(efforts, axis=0).max() == 0.0
         assert 'no command' not in simulator.text
+
+
+@row('command after the command timeout', where=drive.Drive.expire, find='self._held = True',
+     instead='pass')
+def test_command_after_the_command_timeout():
+    """Whoever comes late, with a zero even, does not let the arm go, and is told so once."""
+    told, model, tau = [], load_urdf('two_link'), np.array([18.0, 4.0])
+    arm = drive.Drive(Plant(robot_path('two_link').read_text(), model=model), initial=POSE,
+                      timeout=0.1, tell=told.append)
+
+    def moves():
+        before = arm.state().position
+        arm.advance(1)
+        return (arm.state().position != before).any()
+    arm.command(tau, 7.0)
+    arm.advance(1)
+    arm.watch(7.1)
+    assert moves()
+    arm.watch(7.11)
+    arm.watch(7.3)
+    assert not moves()
+    assert told[1:] == ['brakes engaged: no command for 0.1 s']
+    for late in (np.zeros(2), tau, tau):
+        arm.command(late, 8.0)
+        arm.watch(8.05)
+        assert arm.held and not moves()
+    assert told[2:] == [
+        'a command came: the brakes stay engaged until ~/reset or ~/release_brakes of the '
+        'simulator']
+    arm.release(8.05)
+    assert moves() and arm.state().effort == near(tau)      # of who commands now
+    arm.watch(8.3)
+    assert arm.held
+    arm.reset()                     # which begins anew: the first command releases them
+    arm.command(tau, 9.0)
+    assert moves()
 
 
 def test_simulated_robot_that_compensates_gravity_itself(start, remote):

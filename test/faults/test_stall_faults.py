@@ -1,22 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A suspended process, and brakes that have engaged: in wall-clock time."""
+"""A suspended controller, in wall-clock time; test_time_faults.py plays all that follows."""
 
 import signal
 import time
 
 from faults.live_arm import LiveArm
-from faults.rows import row
 from nodes.bring_up import bring_up, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros.simulation import drive
-from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.alone
 near = pytest.approx
-ZERO = [0.0, 0.0]
 STOPPED = 1.2           # s, wall time: twice TIMEOUT, for a stall is later than silence
 TIMEOUT = 0.6           # s, state_timeout: longer than a busy machine keeps a loop waiting
 BRAKES = 0.5            # s, command_timeout
@@ -59,29 +55,3 @@ def test_loop_stands_still(start, remote, path, trigger):
     remote.forget()
     remote.until(lambda: remote.state_count > 100, 'states')
     assert abs(remote.positions() - POSE).max() < 0.02
-
-
-@row('command after the command timeout', where=drive.Drive.expire, find='self._held = True',
-     instead='pass')
-def test_command_after_the_command_timeout(start, remote):
-    """Brakes that a timeout has engaged are opened on request alone, whoever sends what."""
-    simulator = start(node('simulator'), *SIMULATOR)
-    simulator.wait_for_line('simulator ready')
-    commands = remote.node.create_publisher(Float64MultiArray, 'commands', 10)
-    remote.until(commands.get_subscription_count, 'the simulator')
-    efforts = [19.0, 3.0]
-    timer = remote.node.create_timer(
-        0.01, lambda: commands.publish(Float64MultiArray(data=efforts)))
-    remote.until_line(simulator, 'brakes released: by a command')
-    remote.node.destroy_timer(timer)
-    remote.until_line(simulator, 'brakes engaged: no command for 1 s')
-    remote.forget()
-    efforts = ZERO
-    late = remote.node.create_timer(
-        0.01, lambda: commands.publish(Float64MultiArray(data=efforts)))
-    remote.until_line(simulator, 'a command came: the brakes stay engaged')
-    remote.listen(0.3)
-    assert np.ptp(remote.positions(), axis=0).max() == 0.0
-    assert remote.trigger('/simulator/release_brakes')[0]
-    remote.until(lambda: np.ptp(remote.positions(), axis=0).max() > 0.01, 'a fall')
-    remote.node.destroy_timer(late)
