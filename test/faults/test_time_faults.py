@@ -102,7 +102,6 @@ def test_time_that_stands_still_on_the_grid():
     arm.faulted('STALE_STATE')
 
 
-
 FIXED_RATE = {'trigger': 'timer', 'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0],
               'acceleration_kp': [0.0], 'acceleration_kd': [0.0]}
 TRIGGERS = pytest.mark.parametrize('trigger', [{}, FIXED_RATE], ids=['state', 'timer'])

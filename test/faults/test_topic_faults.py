@@ -237,6 +237,7 @@ def test_target_pose_of_another_frame(arm, sender):
     ('feedback_policy', 'policy', lambda arm: Float64MultiArray(data=[1.0]), 'data_offset'),
     ('leader_follower', 'partner', lambda arm: partner(arm, stamp=arm.time - 10.0), 'from now'),
     ('cartesian_impedance', 'target_pose', lambda arm: pose(arm, late=10), 'from now'),
+    ('cartesian_impedance', 'target_wrench', lambda arm: wrench(arm, late=10), 'from now'),
     ('cartesian_impedance', 'target_wrench', lambda arm: wrench(arm, 'camera'), "is 'camera'"),
     ('cartesian_impedance', 'target_stiffness', lambda arm: Float64MultiArray(data=[500.0] * 5),
      'the stiffness is')])
