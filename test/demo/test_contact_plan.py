@@ -28,7 +28,6 @@ def test_the_tool_moves_and_the_post_is_met_within_the_limits(planned):
     J = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3]
     assert J @ tool.joints == pytest.approx(tool.direction, abs=1e-9)
     assert tool.position == pytest.approx(dynamics.pose(pose, tool.frame)[:3, 3])
-    dynamics, pose, tool = planned
     model = dynamics.model
     asked, surface, normal, speed = contact_plan.impact(dynamics, pose, tool)
     motion, time = reference(model, asked), np.linspace(0.0, asked.times[-1], 201)

@@ -4,7 +4,7 @@
 
 import os
 
-from faults.played_arm import FAULT_TIMES
+from faults.arm import FAULT_TIMES
 from forked import DISCOVERY
 from nodes.bring_up import CONTROLLER
 from processes import node, Process

@@ -21,7 +21,7 @@ class FaultyArm(SimulatedArm):
 
     def __init__(self, model, file):
         super().__init__(model, rate=200.0, position=[0.3, 0.5], timeout=0.3)
-        self._file, self._alive = Path(file), time.monotonic()
+        self._file = Path(file)
         self.facts = DriverFacts(compensates_gravity=False, effort_limit=0.5 * model.effort_limit,
                                  obeys=True)
 
@@ -30,20 +30,12 @@ class FaultyArm(SimulatedArm):
         reading, wrong = super().read(), self._file.read_text()
         if wrong == 'raise':
             raise OSError('the cable is out')
-        if wrong == 'stall':
-            time.sleep(0.1)
-            return None
         if wrong == 'nan':
             return reading._replace(position=np.array([np.nan, 0.5]))
         if wrong == 'length':
             return Reading(np.zeros(3), np.zeros(3))
-        if wrong == 'nothing':
-            return 'no reading'
         if wrong == 'hot':
             return reading._replace(faults=[Fault('joint2', 'rotor too hot')])
-        if wrong == 'silent':
-            return reading._replace(age=[0.0, time.monotonic() - self._alive])
-        self._alive = time.monotonic()
         return reading
 
     def diagnostics(self):
@@ -52,9 +44,7 @@ class FaultyArm(SimulatedArm):
 
     def write(self, tau):
         """Take efforts, or not."""
-        if (wrong := self._file.read_text()) == 'write':
-            raise OSError('the bus is off')
-        if wrong == 'lost':
+        if self._file.read_text() == 'lost':
             raise DriverLost('the adapter is gone')
         if self._drive.held:
             self._drive.release(time.monotonic())

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import threading
 import time
 
+from faults.arm import PERIOD, PlayedArm, RAMP, ZERO
 from faults.conftest import GRANTED
-from faults.played_arm import PERIOD, PlayedArm, RAMP, ZERO
 import numpy as np
 from processes import Process
 import pytest

@@ -53,7 +53,7 @@ def test_autostart_is_refused(controller, remote):
         remote.until_line(arm.controller, 'autostart ends: the arm is moving.*; activate when')
     said = len(arm.controller.text)
     with arm.streaming():
-        remote.listen(3.0)
+        remote.listen(1.5)          # three times as long as between two attempts
     assert 'arming' not in arm.controller.text[said:] and remote.commands == []
     arm.activate()
     assert arm.tick() == near(arm.gravity)
@@ -66,7 +66,7 @@ def test_autostart_leaves_a_person_alone(start, remote):
     controller.wait_for_line('not activated: no joint state yet')
     assert remote.change('cleanup')
     said = len(controller.text)
-    remote.listen(2.0)
+    remote.listen(1.5)
     assert 'configured' not in controller.text[said:] and remote.state() == 'unconfigured'
     assert controller.interrupt() == 0
 

@@ -4,8 +4,7 @@
 
 from math import nan
 
-from faults.arm import Arm, MOST, running
-from faults.played_arm import PERIOD, TELEPORTED
+from faults.arm import Arm, PERIOD, running, TELEPORTED
 from faults.rows import row
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def test_bad_walls():
 
 def slowed(arm, name, code):
     """Go on until a bound acts on the reference; then return where the reference is."""
-    for _ in range(MOST):
+    for _ in range(1200):
         arm.tick()
         if arm.counted(name) == guard.CODES.index(code):
             return arm.position + (arm.tick() - arm.gravity)

@@ -4,8 +4,7 @@
 
 from dataclasses import replace
 
-from faults.arm import Arm, running
-from faults.played_arm import PERIOD, RAMP, TELEPORTED
+from faults.arm import Arm, PERIOD, RAMP, running, TELEPORTED
 from faults.rows import row
 import numpy as np
 import own_laws

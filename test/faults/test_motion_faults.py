@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that show in the motion of the arm, or in the test of its motors: one test a row."""
 
-from faults.arm import Arm, running
-from faults.played_arm import PERIOD
+from faults.arm import Arm, PERIOD, running
 from faults.rows import row
 import numpy as np
 import pytest
@@ -126,7 +125,7 @@ def test_trajectory_above_the_reduced_speed():
 
 
 HANGING, STRETCHED = np.array([-np.pi / 2.0, 0.0]), np.array([0.3, 0.5])
-MOST = 6000             # ticks of the test
+MOST = 3000             # ticks of the test
 FRICTION, SLIP = np.array([4.0, 2.0]), 0.02     # N·m, rad/s
 
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
 
-from faults.arm import Arm, running
-from faults.played_arm import PERIOD, TELEPORTED, ZERO
+from faults.arm import Arm, PERIOD, running, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest

@@ -5,11 +5,14 @@
 from faults.live_arm import LiveArm
 from faults.rows import row
 from geometry_msgs.msg import WrenchStamped
-from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMULATOR
+from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
+from robodyn_ros import load_urdf
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation import drive
+from robodyn_ros.simulation.plant import Plant
 
 near = pytest.approx
 
@@ -47,21 +50,40 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
         assert 'no command' not in simulator.text
 
 
-@pytest.mark.parametrize('by_robot', [True, False])
-def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot):
-    """Neither thrown nor dropped: it stays where it is."""
-    simulator = start(node('simulator'), *SIMULATOR, *LOCKSTEP, *parameters(
-        compensates_gravity=by_robot))
-    controller = start(node('controller'), *CONTROLLER, *IN_STEP, *parameters(
-        damping=[40.0, 8.0], robot_compensates_gravity=not by_robot))
-    simulator.wait_for_line('simulator ready')
-    assert remote.change('configure')
-    remote.until(lambda: remote.state_count > 100, 'states')
-    remote.change('activate')
-    remote.until_line(controller, 'FAULT GRAVITY_CONTRADICTED: the measured efforts contradict')
-    # In lockstep: the arm waits for the next command, which never comes
-    assert abs(remote.positions() - POSE).max() < 0.05
-    assert controller.interrupt() == 0
+@row('command after the command timeout', where=drive.Drive.expire, find='self._held = True',
+     instead='pass')
+def test_command_after_the_command_timeout():
+    """Whoever comes late, with a zero even, does not let the arm go, and is told so once."""
+    told, model, tau = [], load_urdf('two_link'), np.array([18.0, 4.0])
+    arm = drive.Drive(Plant(robot_path('two_link').read_text(), model=model), initial=POSE,
+                      timeout=0.1, tell=told.append)
+
+    def moves():
+        before = arm.state().position
+        arm.advance(1)
+        return (arm.state().position != before).any()
+    arm.command(tau, 7.0)
+    arm.advance(1)
+    arm.watch(7.1)
+    assert moves()
+    arm.watch(7.11)
+    arm.watch(7.3)
+    assert not moves()
+    assert told[1:] == ['brakes engaged: no command for 0.1 s']
+    for late in (np.zeros(2), tau, tau):
+        arm.command(late, 8.0)
+        arm.watch(8.05)
+        assert arm.held and not moves()
+    assert told[2:] == [
+        'a command came: the brakes stay engaged until ~/reset or ~/release_brakes of the '
+        'simulator']
+    arm.release(8.05)
+    assert moves() and arm.state().effort == near(tau)      # of who commands now
+    arm.watch(8.3)
+    assert arm.held
+    arm.reset()                     # which begins anew: the first command releases them
+    arm.command(tau, 9.0)
+    assert moves()
 
 
 def test_simulated_robot_that_compensates_gravity_itself(start, remote):

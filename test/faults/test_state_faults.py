@@ -5,8 +5,7 @@
 from itertools import count
 from math import inf, nan
 
-from faults.arm import Arm, running
-from faults.played_arm import PERIOD, SHARES, TELEPORTED, ZERO
+from faults.arm import Arm, PERIOD, running, SHARES, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest

@@ -4,8 +4,7 @@
 
 from itertools import count
 
-from faults.arm import running
-from faults.played_arm import PERIOD, TELEPORTED, ZERO
+from faults.arm import PERIOD, running, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
@@ -101,7 +100,6 @@ def test_time_that_stands_still_on_the_grid():
     arm.pass_time(0.6)
     arm.cycles(1)
     arm.faulted('STALE_STATE')
-
 
 
 FIXED_RATE = {'trigger': 'timer', 'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0],

@@ -57,33 +57,6 @@ def test_brakes_and_commands(make):
     assert not moved(drive, 5)
 
 
-def test_silence_engages_the_brakes_until_they_are_released_on_request(make):
-    """Whoever comes late, with a zero even, does not let the arm go, and is told so once."""
-    drive = make()
-    drive.command(TAU, 7.0)
-    drive.advance()
-    drive.watch(7.1)
-    assert moved(drive)
-    drive.watch(7.11)
-    drive.watch(7.3)
-    assert not moved(drive)
-    assert drive.told[1:] == ['brakes engaged: no command for 0.1 s']
-    for tau in (np.zeros(2), TAU, TAU):
-        drive.command(tau, 8.0)
-        drive.watch(8.05)
-        assert drive.held and not moved(drive)
-    assert drive.told[2:] == [
-        'a command came: the brakes stay engaged until ~/reset or ~/release_brakes of the '
-        'simulator']
-    drive.release(8.05)
-    assert moved(drive) and drive.state().effort == pytest.approx(TAU)      # of who commands now
-    drive.watch(8.3)
-    assert drive.held
-    drive.reset()                   # which begins anew: the first command releases them
-    drive.command(TAU, 9.0)
-    assert moved(drive)
-
-
 def test_brakes_engaged_by_hand_hold_against_commands(make):
     drive = make()
     drive.command(TAU, 1.0)
