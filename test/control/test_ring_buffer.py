@@ -152,9 +152,7 @@ def test_what_is_forgotten(monkeypatch):
 
 def test_memory_is_bounded():
     # 16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once.
-    rig = recording_rig(60_000, mode='pd')
-    rig.rise()
-    one, known = 20_000 * 7 * 6 * 8, rig.controller.history
+    one, known = 20_000 * 7 * 6 * 8, recording_rig(100, mode='pd').controller.history
     for serial in range(1, 9):
         known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
                          np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))

@@ -245,10 +245,9 @@ def test_the_remedy(known, fault):
         seen.fault)
 
 
-@pytest.mark.parametrize('times', [1.0, 4.0])
-def test_limits_hold_with_real_rotors(times, few_poses):
+def test_limits_hold_with_real_rotors(few_poses):
     """The smallest plausible rotor inertia is assumed, and the true one is that or more."""
-    known, real = with_rotors(PANDA, 1.0), Dynamics(with_rotors(PANDA, times))
+    known, real = with_rotors(PANDA, 1.0), Dynamics(with_rotors(PANDA, 4.0))
     for seed in range(seeds(1, 200)):
         worst = run(known, real, seed)
         assert not worst.violations(), f'seed {seed}: {worst}'
