@@ -170,10 +170,9 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
     bounds = prepared(PANDA, self_collision_allowed=FREE)
     bench.go([0.0, 0.0, 0.12])
     nearest = np.inf
-    for k in range(3000):
-        bench.tick()
-        if k % 20 == 0:
-            nearest = min(nearest, distances(bounds, bench.q)[0].min())
+    for _ in range(100):
+        bench.run(0.02)
+        nearest = min(nearest, distances(bounds, bench.q)[0].min())
     assert bench.phase == 'RUNNING'
     assert 0.01 < nearest < 0.08
     assert 'SELF_COLLISION' in (guard.CODES[bench.controller.memory[x][0]]
@@ -216,11 +215,10 @@ def test_a_hand_does_not_fold_an_arm_whose_pose_rests():
     rig = risen(q=START, model=SOLID, mode='cartesian_impedance', task_selection=(0.0, 1.0) * 3,
                 nullspace_kp=[0.5], nullspace_kd=[3.0], self_collision_distance=0.02)
     watched, nearest, said = prepared(SOLID), np.inf, set()
-    for k in range(1500):
-        rig.external[1] = 2.0               # N·m
-        rig.tick()
-        if k % 20 == 0:
-            nearest = min(nearest, distances(watched, rig.q)[0].min())
+    rig.external[1] = 2.0               # N·m
+    for _ in range(75):
+        rig.run(0.02)
+        nearest = min(nearest, distances(watched, rig.q)[0].min())
         said.add(guard.CODES[rig.controller.memory['slowed_by'][0]])
     assert rig.phase == 'RUNNING'
     assert 0.019 < nearest < 0.03 and 'SELF_COLLISION' in said
@@ -258,7 +256,7 @@ def test_a_flight_is_replayed_without_the_meshes():
     rig = recording_rig(1500, model=SOLID, pose=START, **FOLDS)
     rig.rise()
     follow(rig, FOLDED, 0.5, later=0.002)
-    rig.run(0.8)
+    rig.run(1.2)
     assert rig.controller.held_by
     snapshot, flown = replayed(rig.controller, 800)
     assert {one.kind for one in flown.model.shapes} == {'capsule'}
