@@ -182,7 +182,7 @@ def test_it_is_read_while_it_is_written():
     thread = threading.Thread(target=step)
     thread.start()
     try:
-        while read < 3:
+        while read < 2:
             s = rig.controller.history.take()
             read += len(s.cycles) > 10
             trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]

@@ -64,7 +64,7 @@ point = st.tuples(coordinate, coordinate, coordinate)
 
 
 @pytest.mark.proof
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(point, point, point, point)
 def test_closest_points_of_segments(a, b, c, d):
     """The distance is convex in both places: there is no better one on a grid, or at the ends."""
@@ -95,7 +95,7 @@ def mujoco_distances(model, q):
 
 
 @pytest.mark.proof
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32))
 def test_distances_are_those_of_mujoco(panda, seed):
     q = np.random.default_rng(seed).uniform(PANDA.position_lower, PANDA.position_upper)
@@ -253,7 +253,7 @@ def test_links_that_are_always_together_and_links_without_shapes_are_told(caplog
 @pytest.mark.proof
 def test_a_flight_is_replayed_without_the_meshes():
     """The recording has the capsules: what was held then is held again, bit by bit."""
-    rig = recording_rig(1500, model=SOLID, pose=START, **FOLDS)
+    rig = recording_rig(900, model=SOLID, pose=START, **FOLDS)
     rig.rise()
     follow(rig, FOLDED, 0.5, later=0.002)
     rig.run(1.2)

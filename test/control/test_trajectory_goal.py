@@ -91,7 +91,7 @@ def assert_smooth(reference):
 @pytest.mark.slow
 def test_goals_end_as_they_should():
     """Goals, cancels, preemptions and trajectories of others at random, without a jump."""
-    number = seeds(60, 1000)
+    number = seeds(40, 1000)
     cell, rng = Cell(), np.random.default_rng(7)
     limits = motion_limits(TWO_LINK, cell.controller.settings, TWO_LINK.velocity_limit)
     counted = dict.fromkeys(('reach', 'cancel', 'preempt', 'other', 'part'), 0)
