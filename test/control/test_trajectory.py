@@ -36,6 +36,21 @@ def plan(times, positions, velocities=None, accelerations=None, names=None, mode
                                         velocities, accelerations), HERE, REST, 10.0, 1)
 
 
+@pytest.mark.parametrize('fields', [1, 2])
+def test_passes_through_its_waypoints(fields):
+    """Position, velocity and acceleration where given, at every waypoint; rest at both ends."""
+    times, rng = np.array([0.7, 1.5, 2.0]), np.random.default_rng(fields)
+    given = [0.3 * rng.uniform(-1, 1, (3, 2)) for _ in range(1 + fields)]
+    for a in given[1:]:
+        a[-1] = 0.0
+    points = plan(times, *given)
+    x, xd, xdd = samples(points, [9.0, 10.0, *(10.0 + times), 99.0])
+    assert x[:2] == pytest.approx(np.array([HERE, HERE])) and xd[0] == pytest.approx(REST)
+    for asked, got in zip(given, (x, xd, xdd), strict=False):
+        assert got[2:5] == pytest.approx(asked, abs=1e-9)
+    assert x[5] == pytest.approx(given[0][-1]) and xd[5].tolist() == xdd[5].tolist() == [0, 0]
+
+
 def test_the_cycle_follows_it():
     """From its start to the pose at its end, one segment after the other."""
     points = plan([0.5, 1.0], [[0.4, 0.1], [0.2, 0.3]], np.array([[0.2, 0.1], REST]))
