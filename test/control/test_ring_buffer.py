@@ -45,12 +45,12 @@ def test_the_ring_holds_the_latest_cycles_as_they_were():
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', MODES)
 def test_every_law_is_computed_again_bit_by_bit(mode):
-    rig = recording_rig(600, mode=mode)
+    rig = recording_rig(200, mode=mode)
     rig.rise()
     if rig.controller.settings.law_in_force.follows:
         go(rig, [0.5, 0.3])
     rig.run(0.1)
-    replayed(rig.controller, 250)
+    replayed(rig.controller, 190)
 
 
 @pytest.mark.slow

@@ -250,12 +250,12 @@ def test_settings_that_are_refused(held, settings, why):
 
 
 def test_references_are_recorded_and_replayed():
-    bench = Bench(recorded=1000)
+    bench = Bench(recorded=300)
     for k in range(6):
         bench.controller.follow_wrench([0.0, 0.0, 2.0 * k, 0.0, 0.0, 0.0], bench.now,
                                        tool_axes=True)
         bench.controller.follow_stiffness([500.0 - 40.0 * k] * 3 + [30.0] * 3, bench.now)
         bench.go(bench.pose[:3, 3] + [0.0, 0.02 * (-1)**k, 0.01])
         bench.run(0.05)
-    _, flown = replayed(bench.controller, 400)
+    _, flown = replayed(bench.controller, 290)
     assert len(flown.snapshot.poses) >= 6
