@@ -36,6 +36,7 @@ from robodyn_ros.errors import (
 )
 from thorough import seeds
 
+pytestmark = pytest.mark.usefixtures('few_poses')
 NAMES = TWO_LINK.joint_names
 LEAD, POLL = 0.01, 20       # s; ticks
 
