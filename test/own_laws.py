@@ -122,30 +122,6 @@ def writing_position(arm, gains, memory, tau):
         tau[i] = arm.gravity[i] - gains.spring[i] * e[i]
 
 
-def writing_velocity(arm, gains, memory, tau):
-    for i in range(tau.shape[0]):
-        arm.qd[i] *= 0.5
-        tau[i] = arm.gravity[i]
-
-
-def writing_reference(arm, gains, memory, tau):
-    for i in range(tau.shape[0]):
-        arm.q_reference[i] -= arm.q[i]
-        tau[i] = arm.gravity[i]
-
-
-def writing_gravity(arm, gains, memory, tau):
-    for i in range(tau.shape[0]):
-        arm.gravity[i] += arm.q_reference[i] - arm.q[i]
-        tau[i] = arm.gravity[i]
-
-
-def writing_limits(arm, gains, memory, tau):
-    for i in range(tau.shape[0]):
-        arm.joints[i].effort_limit = 1e3
-        tau[i] = arm.gravity[i]
-
-
 def writing_model(arm, gains, memory, tau):
     for i in range(tau.shape[0]):
         arm.robot.friction[0, i] += 1.0
@@ -159,13 +135,10 @@ def failing_once(arm, gains, memory, tau):
         tau[i] = arm.gravity[i]
 
 
-ALLOCATING, NOT_A_NUMBER, SLOW, ENDLESS, OUT_OF_BOUNDS, NOT_COMPILING, ONE_JOINT, THREE = (
-    Law(f.__name__, f, 'none', 'a test') for f in (
+ALLOCATING, NOT_A_NUMBER, SLOW, ENDLESS, OUT_OF_BOUNDS, NOT_COMPILING, ONE_JOINT, THREE, \
+    WRITING_MODEL = (Law(f.__name__, f, 'none', 'a test') for f in (
         allocating, not_a_number, slow, endless, out_of_bounds, not_compiling, one_joint,
-        three_arguments))
-WRITING_VELOCITY, WRITING_REFERENCE, WRITING_GRAVITY, WRITING_LIMITS, WRITING_MODEL = (
-    Law(f.__name__, f, 'none', 'a test') for f in (
-        writing_velocity, writing_reference, writing_gravity, writing_limits, writing_model))
+        three_arguments, writing_model))
 FAILING_ONCE = Law('failing_once', failing_once, 'none', 'a test', memory=Memory)
 WRITING_POSITION = Law('writing_position', writing_position, 'none', 'a test', gains=Gains)
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Phase, Settings, simulate, suggest_gains, Waypoints
+from robodyn_ros import load_urdf, Phase, Settings, simulate, Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, SimulationError, TrajectoryError
 
 pytest.importorskip('mujoco')
@@ -82,12 +82,3 @@ def test_a_run_is_drawn(two_link, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
     with pytest.raises(ImportError, match='needs Matplotlib: run `pip install.* matplotlib`'):
         run.plot()
-
-
-def test_suggested_gains_drive_the_arm(two_link):
-    gains = suggest_gains(two_link)._asdict()
-    motion = simulate(two_link, Settings(mode='joint_impedance', **gains), START, 1.5, Waypoints(
-        two_link.joint_names, np.array([1.0]), END[None]))
-    assert motion.fault == '' and np.abs(motion.error[-1]).max() < 1e-3
-    with pytest.raises(ArgumentError, match=r'\(2,\)'):
-        suggest_gains(two_link, [0.3])

@@ -11,6 +11,8 @@ import pytest
 from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.control.steps import guard
 
+pytestmark = pytest.mark.usefixtures('few_poses')
+
 
 class Late(Rig):
     """An arm whose efforts take effect 20 periods later."""
@@ -57,52 +59,18 @@ def test_loops_that_are_unstable_or_out_of_effort():
     assert fastest < 1.1
 
 
-@pytest.mark.parametrize('joint', [0, 1])
-def test_efforts_that_act_in_reverse_are_given_up(joint):
+def test_efforts_that_act_in_reverse_are_given_up():
     """The efforts of the fault only make the arm faster: zero, and no brake will be fought."""
     rig = risen(Blockable, mode='joint_impedance')
-    rig.lie = backward(joint)
-    rig.qd[joint] = 0.1
+    rig.lie, rig.qd[0] = backward(0), 0.1
     while rig.phase == 'RUNNING':
         rig.tick()
-    assert rig.controller.reason.endswith(f'(joint{joint + 1})')
+    assert rig.controller.reason.endswith('(joint1)')
     assert rig.controller.reason_code == 'WRONG_DIRECTION'
     assert (abs(rig.qd) < 0.5 * TWO_LINK.velocity_limit).all()
     rig.controller.stop()       # which would only brake it with the same efforts
     rig.run(0.1)
     assert rig.tick() is None and not rig.tau.any() and rig.phase == 'FAULT'
-
-
-@pytest.mark.parametrize('reversed_', [True, False])
-def test_efforts_after_a_wrong_direction_end_at_a_lower_speed(reversed_):
-    """At 0.6 velocity limits, where those of another fault brake the arm."""
-    rig = risen(Blockable, mode='joint_impedance')
-    if reversed_:
-        rig.lie, rig.qd[0] = backward(0), 0.1
-    else:
-        rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
-    while rig.phase == 'RUNNING':
-        rig.tick()
-    assert (rig.controller.reason_code == 'WRONG_DIRECTION') == reversed_
-    rig.qd[:] = 0.6 * TWO_LINK.velocity_limit[0], 0.0
-    rig.tick()
-    assert rig.controller.driving == (not reversed_)
-
-
-def test_an_arm_that_recoils_is_not_braked_at_once():
-    """For 50 ms it has g(q) alone, in case that braking is what makes it faster."""
-    rig = risen(mode='joint_impedance', collision_threshold=(3.0, 1.5))
-    rig.external[1] = 6.0
-    while rig.phase == 'RUNNING':
-        rig.tick()
-    assert rig.controller.reason_code == 'COLLISION'
-    rig.external[1], rig.qd[1] = 0.0, 1.3 * TWO_LINK.velocity_limit[1]
-    rig.run(0.02)               # efforts of the law fade at the effort rate limit
-    for k in range(60):
-        g = rig.dynamics.gravity(rig.q)
-        rig.tick()
-        assert (abs(rig.tau - g).max() < 1e-9) == (k < 29)
-    assert rig.tau[1] < g[1] and rig.controller.driving
 
 
 def stopped(rig):

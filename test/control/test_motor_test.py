@@ -8,6 +8,7 @@ import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.model.robot import with_payload
 
+pytestmark = pytest.mark.usefixtures('few_poses')
 HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
 OUTSIDE = (HANGING[0], TWO_LINK.position_upper[1] + 0.03)
 LONGEST = 8.0           # s, of two joints in three rounds
@@ -41,13 +42,8 @@ class Motors:
             q, qd, self._made @ tau - self._dry * np.tanh(qd / SLIP))
 
 
-def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint=2, effort=0.0,
-          kind=Rig, **settings):
-    """
-    Arm with the test; return the rig and its greatest velocity, of the limit.
-
-    :param joint, effort: end once this joint is tested with more than this effort [N·m].
-    """
+def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, kind=Rig, **settings):
+    """Arm with the test; return the rig and its greatest velocity, of the limit."""
     rig = kind(TWO_LINK, q, motor_test_effort=0.1, mode='gravity_compensation', **settings)
     rig.dynamics = Motors(with_payload(TWO_LINK, 'tool0', payload, (0.0, 0.0, 0.0)) if payload
                           else TWO_LINK, made, dry)
@@ -60,10 +56,7 @@ def armed(q=HANGING, made=HEALTHY, payload=0.0, dry=(0.0, 0.0), noise=0.0, joint
 
     rig.sense = noisy
     rig.controller.arm()
-    memory = rig.controller.memory
     while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
-        if memory['tested'][0] == joint and abs(memory['test_effort'][0]) > effort:
-            break
         rig.tick()
         fastest = max(fastest, (abs(rig.qd) / TWO_LINK.velocity_limit).max())
     return rig, fastest
@@ -80,22 +73,20 @@ def test_healthy_motors_pass(case):
     assert abs(rig.q - case.get('q', HANGING)).max() < 0.1
 
 
-AGAINST, OTHER, STANDS = 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES', 'JOINT_BLOCKED'
+AGAINST, OTHER = 'WRONG_DIRECTION', 'OTHER_JOINT_MOVES'
 REVERSED = np.diag([-1.0, 1.0]), np.diag([1.0, -1.0])
 SWAPPED, DEAD = np.eye(2)[::-1], (np.diag([0.0, 1.0]), np.diag([1.0, 0.0]))
 SLOW = {'kind': SlowRig, **SlowRig.settings}
 
 
 @pytest.mark.parametrize('q, made, code, joint, most, how', [
-    *((q, made, code, joint, 0.4, {}) for q in (HANGING, STRETCHED) for made, code, joint in (
-        (REVERSED[0], AGAINST, 'joint1'), (REVERSED[1], AGAINST, 'joint2'),
-        (SWAPPED, OTHER, 'joint1 moves joint2'))),
+    *((q, REVERSED[1], AGAINST, 'joint2', 0.4, {}) for q in (HANGING, STRETCHED)),
+    (STRETCHED, SWAPPED, OTHER, 'joint1 moves joint2', 0.4, {}),
     # One sample with its pattern is enough in a slow loop, for the next one would come late
     *((q, REVERSED[0], AGAINST, 'joint1', 0.6, SLOW) for q in (HANGING, STRETCHED)),
-    # Hanging, it does not move, or swings for ever; stretched, it falls: against its effort
-    (HANGING, DEAD[0], STANDS, 'joint1', 0.1, {}), (HANGING, DEAD[1], AGAINST, 'joint2', 2.0, {}),
-    (STRETCHED, DEAD[0], AGAINST, 'joint1', 0.4, {}),
-    (STRETCHED, DEAD[1], AGAINST, 'joint2', 0.4, {})])
+    # Hanging, it swings for ever; stretched, it falls: against its effort
+    (HANGING, DEAD[1], AGAINST, 'joint2', 2.0, {}),
+    (STRETCHED, DEAD[0], AGAINST, 'joint1', 0.4, {})])
 def test_wrong_motors_are_named(q, made, code, joint, most, how):
     """Whether gravity shows it or only the test, long before the limits."""
     rig, fastest = armed(q, made, **how)
@@ -103,42 +94,10 @@ def test_wrong_motors_are_named(q, made, code, joint, most, how):
     assert f'({joint}' in rig.controller.reason and fastest < most
 
 
-@pytest.mark.parametrize('payload', [2.0, 4.0])
-def test_a_load_that_sinks_is_no_wrong_motor(payload):
+def test_a_load_that_sinks_is_no_wrong_motor():
     """It is more than the test may hold: the arm moves, whatever its motors are."""
-    rig, fastest = armed(STRETCHED, payload=payload)
+    rig, fastest = armed(STRETCHED, payload=4.0)
     assert rig.controller.reason_code == 'ARM_MOVES' and fastest < 0.2
-
-
-def test_an_arm_that_somebody_moves_in_every_attempt_has_no_wrong_motor():
-    """By more than an effort that has hardly begun to grow explains."""
-    rig = Rig(TWO_LINK, HANGING, motor_test_effort=0.1)
-    memory, before = rig.controller.memory, 0.0
-    rig.controller.arm()
-    while rig.time < LONGEST and rig.phase in ('INACTIVE', 'RISING'):
-        rig.tick()
-        if memory['test_effort'][0] and not before:
-            rig.q[memory['tested'][0]] += 0.006
-        before = memory['test_effort'][0]
-    assert rig.controller.reason == 'the arm is moving (joint1)'
-    assert memory['test_round'][0] == 2
-
-
-@pytest.mark.parametrize('made', [1.0, -1.0])
-def test_a_motion_while_nobody_listens_passes_no_motor(made):
-    """Whatever moves the arm in the direction of an effort that does not arrive."""
-    rig, _ = armed(made=np.diag([1.0, made]), dry=(0.0, 2.5), joint=1, effort=2.0)
-    memory = rig.controller.memory
-    rig.controller.cycle_input['listeners'] = 0
-    for _ in range(80):
-        rig.qd[1] = 0.1 * memory['test_side'][0]
-        rig.tick()
-    assert memory['test_effort'][0] == 0.0 and not rig.controller._v.motor_test.passed[1]
-    rig.qd[:], rig.controller.cycle_input['listeners'] = 0.0, 1
-    while rig.time < LONGEST and rig.phase == 'RISING':
-        rig.tick()
-    code = rig.controller.reason_code
-    assert code == ('NO_REASON' if made > 0.0 else 'WRONG_DIRECTION')
 
 
 def test_brakes_that_hold_the_arm():
@@ -179,8 +138,8 @@ def test_a_stop_does_not_drive_swapped_motors():
     assert rig.phase == 'FAULT'
 
 
-def fast():
-    """Return an arm that is held after the fault of being too fast."""
+def test_one_false_position_long_after_a_fault_is_no_wrong_motor():
+    """Of an arm that has been too fast, and is held since, in a slow loop."""
     rig = SlowRig(TWO_LINK, STRETCHED, mode='gravity_compensation', fault_action='hold',
                   motor_test_effort=0.0, **SlowRig.settings)
     rig.controller.arm()
@@ -188,32 +147,11 @@ def fast():
     rig.qd = 1.25 * TWO_LINK.velocity_limit * [1.0, 0.0]
     while rig.phase == 'RUNNING':
         rig.tick()
-    assert rig.controller.reason_code == 'VELOCITY_ABOVE_LIMIT' and rig.controller.driving
-    return rig
-
-
-def test_an_arm_that_becomes_faster_than_its_samples_can_show():
-    """Efforts that drive it from 1.25 to 6 velocity limits end, although that is no sample."""
-    rig = fast()
-    rig.qd *= 6.0 / 1.25
-    rig.q = rig.q + rig.period * rig.qd
-    rig.tick()
-    assert not rig.controller.driving
-
-
-def test_one_false_position_long_after_a_fault_is_no_wrong_motor():
-    """Of an arm that has been too fast, and is held since."""
-    rig = fast()
+    assert rig.controller.reason_code == 'VELOCITY_ABOVE_LIMIT'
     rig.run(3.0)
     assert rig.controller.driving
-    sense = rig.sense
-
-    def false():
-        sense()
-        rig.state['position'][1] += 0.5
-
-    rig.sense = false
-    rig.tick()
-    rig.sense = sense
+    rig.sense()
+    rig.state['position'][1] += 0.5
+    rig.tick(sense=False)
     rig.run(0.5)
     assert rig.controller.driving and abs(rig.qd).max() < 0.1

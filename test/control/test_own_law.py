@@ -4,8 +4,7 @@
 
 from dataclasses import dataclass
 import os
-import subprocess
-import sys
+import threading
 
 from control.rig import POSE, Rig, risen, TWO_LINK
 import numpy as np
@@ -93,10 +92,6 @@ COMPILED = pytest.mark.skipif(plain(), reason='nothing is compiled')
                  marks=COMPILED),
     ('ONE_JOINT', 'its effort of joint2 is not finite'),
     pytest.param('THREE', 'its function takes 3 arguments', marks=COMPILED),
-    ('WRITING_VELOCITY', 'it writes to arm.qd'),
-    ('WRITING_REFERENCE', 'it writes to arm.q_reference'),
-    ('WRITING_GRAVITY', 'it writes to arm.gravity'),
-    ('WRITING_LIMITS', 'it writes to arm.joints'),
     pytest.param('WRITING_MODEL', 'it does not compile: >>> setitem(readonly array',
                  marks=COMPILED),
 ])
@@ -149,27 +144,17 @@ def test_one_that_uses_an_argument_as_memory_is_refused():
     assert 'it writes to arm.q:' in str(error) and '`e = arm.q` is not a copy' in error.remedy
 
 
-def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
-    """In a process of its own, for compiled code goes on until its process ends."""
-    script = tmp_path / 'refused.py'
-    script.write_text("""
-import os, threading
-from robodyn_ros import Controller, Settings, errors, load_urdf
-from robodyn_ros.control.cycle import trial
-trial.TRIAL_TIMEOUT = 0.5
-try:
-    Controller(load_urdf('two_link'), Settings(mode='own_laws:ENDLESS'), specialize=False)
-except errors.ParameterError as error:
-    print(error)
-on = next(t for t in threading.enumerate() if t.name == 'trial of law endless')
-print('idle:', os.sched_getscheduler(on.native_id) == os.SCHED_IDLE, flush=True)
-os._exit(0)
-""")
-    path = os.pathsep.join([os.path.dirname(own_laws.__file__), os.environ.get('PYTHONPATH', '')])
-    found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300,
-                           env={**os.environ, 'PYTHONPATH': path})
-    assert 'it has not returned within 0.5 s' in found.stdout, found.stderr
-    assert 'idle: True' in found.stdout
+def test_one_that_does_not_return_is_refused_and_steps_back(monkeypatch):
+    """A compiled one is in test_own_law_live.py: it goes on until its process ends."""
+    monkeypatch.setattr(trial, 'TRIAL_TIMEOUT', 0.05)
+    end = threading.Event()
+    with pytest.raises(ParameterError, match='it has not returned within 0.05 s'):
+        trial._within_patience(own_laws.ENDLESS, end.wait)
+    on = next(t for t in threading.enumerate() if t.name == 'trial of law endless')
+    try:
+        assert os.sched_getscheduler(on.native_id) == os.SCHED_IDLE
+    finally:
+        end.set()
 
 
 @pytest.mark.parametrize(('mode', 'why'), [

@@ -4,13 +4,14 @@
 
 from math import nan
 
-from control.rig import ARMS, follow, POSE, Rig, risen, Told, TWO_LINK
+from control.rig import follow, POSE, Rig, risen, Told, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import guard
 from thorough import seeds
 
+pytestmark = pytest.mark.usefixtures('few_poses')
 ALL = np.array([True, True])
 STEP = 1e-4                 # rad, of a coarse encoder
 
@@ -29,17 +30,8 @@ def finds_it(rig: Told, most: int) -> None:
     assert rig.controller.reason_code == 'STATE_INCONSISTENT', rig.controller.reason
 
 
-def test_readings_of_one_joint_that_repeat_in_motion():
-    rig = risen(Told, mode='gravity_compensation')
-    for speed in 0.01, 3.0:         # at first the driver shows how fine its encoders are
-        rig.qd[:] = speed, -speed
-        rig.run(0.02)
-    repeat(rig, np.array([False, True]))
-    finds_it(rig, 15)
-
-
-@pytest.mark.parametrize('slowed', [False, True])
-@pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
+@pytest.mark.parametrize(('mode', 'slowed'), [
+    ('joint_impedance', True), ('computed_torque', False)])
 def test_readings_that_repeat_from_rest_on(mode, slowed):
     """
     They are found once a trajectory drives the arm, before it has moved by 0.05 rad.
@@ -88,33 +80,6 @@ def test_arm_that_sticks_needs_declared_friction(declared, reason):
         rig.tick()
     assert (rig.controller.reason_code if rig.phase == 'FAULT' else '') == reason
     assert reason or (rig.q > POSE + 0.1).all()
-
-
-class Stopping(Told):
-    """An arm that stops by itself within ``within`` [s], from the time ``stops`` on."""
-
-    stops, within = np.inf, 0.1
-
-    def tick(self, **how):
-        q, qd, published = self.q.copy(), self.qd.copy(), super().tick(**how)
-        if self.time > self.stops:
-            self.qd = qd * max(0.0, 1.0 - self.period / max(self.stops + self.within - self.time
-                                                            + self.period, self.period))
-            self.q = q + 0.5 * self.period * (qd + self.qd)
-        return published
-
-
-@pytest.mark.parametrize('within', [0.01, 0.03, 0.1, 0.3])      # s
-@pytest.mark.parametrize('name', ARMS)
-def test_robot_that_stops_by_itself(name, within):
-    """It is driven on, and its state is true: gravity compensation and damping."""
-    model, pose = ARMS[name]
-    rig = risen(Stopping, pose, model, mode='computed_torque', stiffness=[0.0], damping=[0.0])
-    follow(rig, pose + 0.6, 2.0, at_rest=True)
-    rig.within, rig.stops = within, rig.time + 1.0
-    rig.run(1.0 + within + 0.2)
-    assert rig.controller.reason_code == 'ROBOT_STOPPED', rig.controller.reason
-    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1e-6)
 
 
 @pytest.mark.parametrize('period', [0.7, 4.0])      # s
@@ -174,7 +139,7 @@ def test_healthy_motion_is_believed(every, settings, seed):
     rig.lie = lambda q, qd: (q + 1e-4 * random.standard_normal(2),
                              qd + 1e-2 * random.standard_normal(2))
     rig.controller.arm()
-    for k in range(3000):
+    for k in range(1500):
         rig.tick(sense=k % every == 0 and random.uniform() > 0.2)
         if k % 700 == 600:
             push = random.uniform(-0.8, 0.8, 2)
@@ -204,7 +169,7 @@ def test_a_sample_of_the_same_time_is_none():
 
 
 @pytest.mark.parametrize(('gap', 'behind'), [      # periods, of which state_timeout has 50; s
-    *((gap, behind) for gap in (15, 30, 49) for behind in (0.0, 20e-6)), (30, 100e-6)])
+    (15, 0.0), (49, 0.0), (49, 20e-6), (30, 100e-6)])
 def test_messages_held_up_once_are_no_lasting_delay(gap, behind):
     """Whether only the newest one comes or all, with their old stamps, one behind the other."""
     rig = risen(Told, mode='joint_impedance')
@@ -237,31 +202,7 @@ def test_a_contradiction_by_receipt_or_by_stamps_alone_is_none(held, wrong):
     assert rig.phase == ('FAULT' if held and wrong else 'RUNNING'), rig.controller.reason
 
 
-def test_one_false_sample_of_a_slow_driver_is_a_fault():
-    """The next one comes too late to tell whether it is false."""
-    rig = Told(TWO_LINK, POSE, mode='joint_impedance', **SLOW)
-    rig.controller.arm()
-    for k in range(1000):
-        rig.tick(sense=k % 40 == 0)
-    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
-    rig.lie = lambda q, qd: (q + 2.0 * np.pi, qd)
-    rig.tick()
-    assert rig.controller.reason_code == 'STATE_INCONSISTENT'
-
-
-def test_a_contradiction_prevents_arming():
-    rig = Told(TWO_LINK, POSE)
-    rig.lie = lambda q, qd: (q, -qd)
-    rig.controller.arm()
-    for _ in range(100):
-        rig.qd[:] = 0.2, 0.0
-        rig.q = rig.q + rig.period * rig.qd
-        rig.tick()
-    assert guard.CODES[rig.controller.memory['arming_refusal'][0]] == 'STATE_INCONSISTENT'
-
-
-@pytest.mark.parametrize('ahead', [0.5, 10.0, 1000.0])
-@pytest.mark.parametrize('ticks', [1, 100], ids=['one stamp', 'all stamps'])
+@pytest.mark.parametrize(('ahead', 'ticks'), [(0.5, 1), (1000.0, 1), (0.5, 100)])
 def test_a_stamp_of_the_future_hides_nothing(ahead, ticks):
     """States that become rare are found as soon as without it, and no delay is below 0."""
     rig = risen(Told)
@@ -289,7 +230,7 @@ def late(rig, seconds, delay, error=0.0):
         error = 0.0
 
 
-@pytest.mark.parametrize('back', [0.1, 2.0, 1e4])
+@pytest.mark.parametrize('back', [0.1, 1e4])
 def test_a_clock_that_was_set_back_does_not_prevent_a_reset(back):
     """It is a fault in motion; afterwards the offset is learned anew, and latency found again."""
     rig = risen(Told)
@@ -339,22 +280,19 @@ def estimate(rig, periods, measured=nan, shift=0.0):
     return np.array(estimates)
 
 
-@pytest.mark.parametrize('periods', [1, 3, 10])
-def test_converges_at_any_rate_of_the_cycles(rig, periods):
-    """However few of the states arrive."""
-    assert estimate(rig, [periods] * 200)[-1] == pytest.approx(VELOCITY)
+@pytest.mark.parametrize(('periods', 'measured'), [
+    (1, nan), (10, nan), (1, 1e200), (1, -1e3)])
+def test_converges_where_no_velocity_is_measured(rig, periods, measured):
+    """However few of the states arrive; what no joint can do is not believed, and not damped."""
+    assert estimate(rig, [periods] * 200, measured)[-1] == pytest.approx(VELOCITY)
 
 
 def test_keeps_pace_while_velocities_are_measured(rig):
-    """So it is there at once when they fail."""
+    """So it is there at once when they fail; while time stands still nothing is divided by it."""
     estimate(rig, [1] * 200, measured=VELOCITY)
-    assert estimate(rig, [1])[0] == pytest.approx(VELOCITY)
-
-
-@pytest.mark.parametrize('measured', [nan, 1e200, -1e3])
-def test_what_no_joint_can_do_is_not_measured(rig, measured):
-    """Such a velocity is not believed, and not damped."""
-    assert estimate(rig, [1] * 200, measured)[-1] == pytest.approx(VELOCITY)
+    before = estimate(rig, [1])[0]
+    assert before == pytest.approx(VELOCITY)
+    assert estimate(rig, [0] * 3) == pytest.approx(np.tile(before, (3, 1)))
 
 
 @pytest.mark.parametrize('jump', [-1000, 1000])
@@ -363,9 +301,3 @@ def test_begins_anew_after_a_jump_of_time(rig, jump):
     estimate(rig, [1] * 200)
     assert estimate(rig, [jump], shift=0.5).tolist() == [[0.0, 0.0]]
     assert abs(estimate(rig, [1] * 20)).max() <= abs(VELOCITY).max()
-
-
-def test_stays_while_time_stands_still(rig):
-    """Nothing is divided by it."""
-    before = estimate(rig, [1] * 200)[-1]
-    assert estimate(rig, [0] * 3) == pytest.approx(np.tile(before, (3, 1)))

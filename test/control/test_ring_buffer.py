@@ -17,6 +17,8 @@ from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.flight_recorder.replay import latched, Replay
 
+pytestmark = pytest.mark.usefixtures('few_poses')
+
 
 def phases(snapshot):
     return {guard.PHASES[p] for p in snapshot.memory['phase']}
@@ -45,12 +47,12 @@ def test_the_ring_holds_the_latest_cycles_as_they_were():
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', MODES)
 def test_every_law_is_computed_again_bit_by_bit(mode):
-    rig = recording_rig(600, mode=mode)
+    rig = recording_rig(200, mode=mode)
     rig.rise()
     if rig.controller.settings.law_in_force.follows:
         go(rig, [0.5, 0.3])
     rig.run(0.1)
-    replayed(rig.controller, 250)
+    replayed(rig.controller, 190)
 
 
 @pytest.mark.slow
@@ -152,9 +154,7 @@ def test_what_is_forgotten(monkeypatch):
 
 def test_memory_is_bounded():
     # 16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once.
-    rig = recording_rig(60_000, mode='pd')
-    rig.rise()
-    one, known = 20_000 * 7 * 6 * 8, rig.controller.history
+    one, known = 20_000 * 7 * 6 * 8, recording_rig(100, mode='pd').controller.history
     for serial in range(1, 9):
         known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
                          np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))
@@ -184,7 +184,7 @@ def test_it_is_read_while_it_is_written():
     thread = threading.Thread(target=step)
     thread.start()
     try:
-        while read < 3:
+        while read < 2:
             s = rig.controller.history.take()
             read += len(s.cycles) > 10
             trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]

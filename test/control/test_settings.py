@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Settings: records or errors, gains that the effort rate can follow, rotors of real drives."""
+"""Settings and suggested gains: records or errors, rotors of real drives, targets reached."""
 
 from dataclasses import dataclass, fields, replace
+import re
 
 from control.disturbed import run
 from control.rig import BENT, follow, PANDA, risen, TWO_LINK
@@ -22,7 +23,12 @@ from robodyn_ros.control.declare import (
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import gain_stability
 from robodyn_ros.control.settings import settings as settings_module
-from robodyn_ros.control.settings.motion_limits import SCARCE_EFFORT
+from robodyn_ros.control.settings.motion_limits import (
+    holding_warning,
+    resting_error_warning,
+    resting_errors,
+    SCARCE_EFFORT,
+)
 from robodyn_ros.control.settings.parameters import ControlParameters
 from robodyn_ros.control.settings.suggested_gains import (
     suggest_gains,
@@ -31,9 +37,9 @@ from robodyn_ros.control.settings.suggested_gains import (
     with_assumed_rotors,
 )
 from robodyn_ros.control.steps.cycle_data import JOINT
-from robodyn_ros.errors import ParameterError
+from robodyn_ros.errors import ArgumentError, ParameterError
 from robodyn_ros.model.robot import roomy_position
-from robots import PANDA_LOCKED, REAL
+from robots import PANDA_LOCKED, REAL, WIDE
 from thorough import seeds
 
 
@@ -245,10 +251,9 @@ def test_the_remedy(known, fault):
         seen.fault)
 
 
-@pytest.mark.parametrize('times', [1.0, 4.0])
-def test_limits_hold_with_real_rotors(times, few_poses):
+def test_limits_hold_with_real_rotors(few_poses):
     """The smallest plausible rotor inertia is assumed, and the true one is that or more."""
-    known, real = with_rotors(PANDA, 1.0), Dynamics(with_rotors(PANDA, times))
+    known, real = with_rotors(PANDA, 1.0), Dynamics(with_rotors(PANDA, 4.0))
     for seed in range(seeds(1, 200)):
         worst = run(known, real, seed)
         assert not worst.violations(), f'seed {seed}: {worst}'
@@ -276,3 +281,74 @@ def test_an_empty_list_of_a_new_parameter_needs_no_other_line(monkeypatch):
     assert record(strain_limit=0.0, implied_limit=[0.0, 0.2]) == [
         2 * [np.inf], [np.inf, 0.2], [0.0, 0.0]]
     assert record(strain_limit=[0.3, 0.0], strain_share=0.5)[::2] == [[0.3, np.inf], [0.5, 0.5]]
+
+
+@pytest.fixture(scope='module')
+def z1():
+    """Return an arm of a vendor, its suggested gains, and a pose amid its limits."""
+    return vendor('z1')
+
+
+def vendor(name):
+    model = load_urdf(WIDE[name])
+    return model, suggest_gains(model), 0.5 * (model.position_lower + model.position_upper).clip(
+        -2.0, 2.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('name', 'mode'), [('z1', 'computed_torque'),
+                                            ('xarm7', 'joint_impedance')])
+def test_an_arm_with_friction_and_without_rotors_reaches_its_target(name, mode):
+    """Coulomb friction of 1 or 2 N·m, wrists of 1e-3 kg·m², no rotor inertia in the URDF."""
+    model, gains, start = vendor(name)
+    light = Dynamics(model).mass_matrix(np.zeros(model.nv)).diagonal() < 0.05
+    assert ((gains.armature > 0.0) | ~light).all()
+    goal = start + 0.5 * np.where(model.position_upper - start > 0.6, 1.0, -1.0)
+    run = simulate(model, Settings(mode=mode, **gains._asdict()), start, 3.0, Waypoints(
+        model.joint_names, [1.5], [goal], np.zeros((1, model.nv))))
+    assert run.fault == run.warning == ''
+    assert abs(run.position[-1] - goal).max() < 0.01
+    with pytest.raises(ArgumentError, match=rf'\({model.nv},\)'):
+        suggest_gains(model, [0.3])
+
+
+@pytest.mark.slow
+def test_limits_and_friction_that_do_not_suffice_are_named(z1):
+    model, gains, _ = z1
+    weak = Settings(mode='joint_impedance', stiffness=[5.0], damping=[1.0])
+    assert resting_errors(model, weak)[1] == pytest.approx(2.0 / 5.0)
+    assert 'joint2 may rest 0.4 rad away (friction 2)' in resting_error_warning(model, weak)
+    for cured in (replace(weak, friction_compensation=[1.0]),
+                  Settings(mode='gravity_compensation')):
+        assert resting_errors(model, cured).max() == 0.0
+    assert 'may rest' not in resting_error_warning(model, Settings(
+        mode='joint_impedance', **gains._asdict()))
+    for given in (0.0, 0.01):
+        assert (suggest_gains(model, settings=Settings(armature=[given])).armature == given).all()
+    model = TWO_LINK
+    assert holding_warning(model, model.effort_limit) == ''
+    weak = np.array([10.0, model.effort_limit[1]])
+    poses = np.random.default_rng(0).uniform(model.position_lower, model.position_upper, (999, 2))
+    gravity = abs(Dynamics(model).batch.gravity(poses)[:, 0])
+    found = holding_warning(model, weak)
+    assert 'joint1 in ' in found and 'joint2' not in found
+    share, largest = re.search(r'joint1 in (\d+) % \(10 of up to ([\d.]+) N·m', found).groups()
+    assert int(share) == pytest.approx(100.0 * (gravity > 10.0).mean(), abs=8.0)
+    assert float(largest) == pytest.approx(gravity.max(), rel=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('limits, cause', [
+    ({'acceleration_kp': [10.0], 'acceleration_kd': [10.0]},
+     'the gains are too low for a friction of 1 N'),
+    ({'effort_limit': [30.0, 60.0, 30.0, 30.0, 30.0, 0.5, 30.0], 'effort_rate_limit': [600.0]},
+     'limits withhold')])
+def test_an_arm_that_rests_away_from_its_target_says_why(z1, limits, cause):
+    model, gains, start = z1
+    settings = Settings(mode='computed_torque', following_error=[0.0],
+                        **{**gains._asdict(), **limits})
+    aside = Waypoints(model.joint_names, [0.2], [start + 0.02], np.zeros((1, model.nv)))
+    run = simulate(model, settings, start, 0.35, aside)
+    assert not run.fault and 'joint6 rests 0.02 rad from its target: ' in run.warning
+    assert cause in run.warning
+    assert simulate(model, settings, start, 0.1).warning == ''

@@ -26,6 +26,7 @@ from robodyn_ros.flight_recorder.arrays import described
 from robodyn_ros.flight_recorder.replay import Replay
 from robots import random_tree
 
+pytestmark = pytest.mark.usefixtures('few_poses')
 near = pytest.approx
 FRAME = 'panda_link7'
 DYNAMICS, N = Dynamics(PANDA), PANDA.nv
@@ -204,12 +205,17 @@ def test_pose_and_jacobian_are_those_of_the_frame():
 @BOTH
 def test_the_law_gives_the_same_efforts_with_it(mode):
     """In motion too, where the acceleration that it asks for depends on how joints are placed."""
-    with_kernel, without = swung(True, mode), swung(False, mode)
+    with_kernel, without = swung(True, mode, recorded=400), swung(False, mode)
     assert with_kernel.controller.records.task.kernel[0] != 0
     assert without.controller.records.task.kernel[0] == 0
     assert np.array(with_kernel.published[-90:]) == near(np.array(without.published[-90:]),
                                                          rel=1e-6, abs=1e-6)
     assert abs(with_kernel.qd).max() > 0.01
+    # Replayed, also from a file, which says that the frame had its kernel
+    taken, _ = replayed(with_kernel.controller, 200)
+    assert described(MODEL, taken, about(with_kernel.controller))['frame_kernel'] == [True]
+    agreement = Replay(MODEL, taken).compare()
+    assert agreement.same == agreement.cycles > 200
 
 
 def test_it_serves_its_own_frame_alone():
@@ -226,13 +232,3 @@ def test_it_serves_its_own_frame_alone():
             frame = change.get('task_frame', 'tool0')
             assert c.records.task.pose == near(Dynamics(MODEL).pose(c._v.q, frame), abs=1e-9)
     assert np.linalg.norm(tool) > 0.1
-
-
-@BOTH
-def test_a_flight_with_it_is_replayed_bit_by_bit(mode):
-    """Also from a file, which says that the frame had its kernel."""
-    controller = swung(True, mode, recorded=400).controller
-    taken, _ = replayed(controller, 200)
-    assert described(MODEL, taken, about(controller))['frame_kernel'] == [True]
-    agreement = Replay(MODEL, taken).compare()
-    assert agreement.same == agreement.cycles > 200

@@ -35,6 +35,7 @@ from robodyn_ros.control.steps.cycle_data import Vectors
 from robodyn_ros.dynamics.model_data import no_frame
 from robodyn_ros.model.resources import robot_path
 
+pytestmark = pytest.mark.usefixtures('few_poses')
 near = pytest.approx
 # With shapes that may collide
 SOLID = load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))
@@ -126,8 +127,8 @@ def held_and_back(rig, goal, watch):
     planned = controller.prepare(Waypoints(rig.model.joint_names, [0.8], [goal]), rig.time + 0.002)
     goal = TrajectoryGoal(controller, planned, default_tolerances(rig.model, controller.settings))
     begin = rig.q.copy()
-    for _ in range(1800):
-        rig.tick()
+    for _ in range(360):
+        rig.run(0.005)
         watch()
         results.append(goal.step())
     why, result = controller.held_by, next(r for r in results if r is not None)
@@ -141,12 +142,9 @@ def held_and_back(rig, goal, watch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('plane', [False, True])
-def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
+def test_a_motion_out_of_the_workspace_ends_at_its_boundary():
     top = Dynamics(TWO_LINK).pose(START, 'tool0')[2, 3] + 0.1
-    rig = risen(q=START, mode='computed_torque', **(
-        {'workspace_planes': [0.0, 0.0, 2.0, 2.0 * top]} if plane else
-        {'workspace_upper': [9.0, 9.0, top]}))
+    rig = risen(q=START, mode='computed_torque', workspace_planes=[0.0, 0.0, 2.0, 2.0 * top])
     heights = []
     why, text = held_and_back(rig, GOAL, lambda: heights.append(tool(rig)[2]))
     assert top - 0.01 < max(heights) < top
@@ -155,29 +153,17 @@ def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('given', [{'tool_speed_limit': 0.1}, {'contact_region': 'hands'},
-                                   {'workspace_upper': [9.0, 9.0, TOP]}])
-def test_poses_are_slowed_down_too(given):
-    """The reference of a task has the same clock and the same bounds."""
-    bench = Bench(**given)
-    begin = bench.pose[:3, 3]
-    bench.go(begin + [0.0, 0.0, 0.2])
-    slowest, fastest = 1.0, 0.0
+def test_a_pose_out_of_the_workspace_ends_at_its_boundary():
+    bench = Bench(workspace_upper=[9.0, 9.0, TOP])
+    bench.go(bench.pose[:3, 3] + [0.0, 0.0, 0.2])
     for _ in range(1500):
-        before = bench.controller.memory['pose_position'][0].copy()
         bench.tick()
-        now = bench.controller.memory['pose_position'][0]
-        fastest = max(fastest, np.linalg.norm(now - before) / 1e-3)
-        slowest = min(slowest, 1.0 - bench.controller.memory['slowing'][0])
-        assert now[2] < TOP or 'workspace_upper' not in given
+        assert bench.controller.memory['pose_position'][0, 2] < TOP
     assert bench.phase == 'RUNNING'
-    if 'tool_speed_limit' in given:
-        assert 0.05 < fastest <= 0.1 and slowest < 0.5
-    if 'workspace_upper' in given:
-        assert bench.controller.held_by and TOP - 0.01 < bench.pose[2, 3] < TOP
+    assert bench.controller.held_by and TOP - 0.01 < bench.pose[2, 3] < TOP
 
 
-def test_a_pose_of_a_small_arm_is_slowed_down_too():
+def test_a_pose_is_slowed_down_too():
     """On its way to a pose that it is free to reach, at the permitted speed."""
     rig = risen(q=START, model=SOLID, mode='cartesian_impedance', task_selection=(1.0, 0.0) * 3,
                 tool_speed_limit=0.04)
@@ -208,7 +194,7 @@ def test_permitted_speed_is_that_of_two_masses_and_a_spring():
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_the_mass_of_a_contact_is_the_reflected_one(seed):
     """1/(uᵀ J M⁻¹ Jᵀ u) at each point, and the strictest counts."""

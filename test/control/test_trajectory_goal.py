@@ -36,6 +36,7 @@ from robodyn_ros.errors import (
 )
 from thorough import seeds
 
+pytestmark = pytest.mark.usefixtures('few_poses')
 NAMES = TWO_LINK.joint_names
 LEAD, POLL = 0.01, 20       # s; ticks
 
@@ -91,7 +92,7 @@ def assert_smooth(reference):
 @pytest.mark.slow
 def test_goals_end_as_they_should():
     """Goals, cancels, preemptions and trajectories of others at random, without a jump."""
-    number = seeds(60, 1000)
+    number = seeds(40, 1000)
     cell, rng = Cell(), np.random.default_rng(7)
     limits = motion_limits(TWO_LINK, cell.controller.settings, TWO_LINK.velocity_limit)
     counted = dict.fromkeys(('reach', 'cancel', 'preempt', 'other', 'part'), 0)
