@@ -17,7 +17,6 @@ from robodyn_ros.dynamics.source_text import JAVASCRIPT, javascript, javascript_
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.resources import robot_names, robot_path
 from robots import GRIPPER
-from viewer.browser import browsing, needs_browser
 
 SHORT = [name for name in QUANTITY_MEANINGS if not name.endswith('derivatives')]
 
@@ -159,8 +158,6 @@ def test_javascript_agrees_with_python(robot):
         timeout=60).stdout)
 
 
-@needs_browser
-def test_javascript_agrees_with_python_in_a_browser():
-    pytest.importorskip('websockets', reason='needs pip install websockets')
-    with browsing() as browser, browser.tab('about:blank') as tab:
+def test_javascript_agrees_with_python_in_a_browser(browser):
+    with browser.tab('about:blank') as tab:
         agrees('arm6', tab.run)

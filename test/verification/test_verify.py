@@ -30,7 +30,7 @@ from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Sugge
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
 from typer.testing import CliRunner
-from viewer.browser import check_report, needs_browser
+from viewer.browser import check_report
 
 pytestmark = pytest.mark.slow
 SHORT = 1.0             # s of a world
@@ -354,8 +354,7 @@ def test_estimates_are_those_of_clopper_and_pearson():
     assert [one.index for one in criteria.worst(outcomes, 2)] == [3, 4]
 
 
-@needs_browser
-def test_the_report_fits_a_telephone_and_two_sheets(tmp_path):
+def test_the_report_fits_a_telephone_and_two_sheets(browser, tmp_path):
     """Of many worlds, in which everything is broken in turn."""
     random, case = np.random.default_rng(0), planted.sound()
     outcomes = [Outcome(k, {
@@ -374,7 +373,7 @@ def test_the_report_fits_a_telephone_and_two_sheets(tmp_path):
     criteria.report_of(case, verdict, outcomes, criteria.tables(case, outcomes, found, []),
                        criteria.worst(outcomes), found, 'robodyn verify two_link').write(
         tmp_path / 'risks.html')
-    check_report(tmp_path / 'risks.html', 2)
+    check_report(browser, tmp_path / 'risks.html', 2)
 
 
 def test_what_drives_a_figure_is_found():

@@ -18,18 +18,11 @@ from typing import Any
 import urllib.request
 
 import numpy as np
-import pytest
 
 PROGRAMS = 'chromium', 'chromium-browser', 'google-chrome'
 PROGRAM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 SIZE = 900, 500         # pixels of the window: small, since it is drawn in software
 HEARD = 10.0            # s in which a page answers a click
-
-
-def needs_browser(test: Callable) -> Callable:
-    """Mark a test that is skipped where there is no Chromium, and is slow elsewhere."""
-    there = pytest.mark.skipif(PROGRAM is None, reason=f'needs one of {", ".join(PROGRAMS)}')
-    return pytest.mark.slow(there(test))
 
 
 def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
@@ -152,15 +145,9 @@ CUT = """[...document.querySelectorAll('h1, p, table, summary, .plot text')].fil
 NOTHING_CUT = f'document.documentElement.scrollWidth <= innerWidth && {CUT}.length === 0'
 
 
-def check_report(path: Path, sheets: int) -> None:
-    """
-    Check that nothing of a report is cut, and that it is printed on so many sheets.
-
-    Pictures of it at :data:`WIDTHS` are written beside it.
-    """
-    from PIL import Image
-
-    with browsing() as browser, browser.tab(path.as_uri()) as tab:
+def check_report(browser: 'Browser', path: Path, sheets: int) -> None:
+    """Check that nothing of a report is cut, and that it is printed on so many sheets."""
+    with browser.tab(path.as_uri()) as tab:
         wait_for(lambda: tab.run('document.querySelector(".main-svg") !== null'))
         for width in WIDTHS:
             tab.resize(width, 900)
@@ -168,9 +155,6 @@ def check_report(path: Path, sheets: int) -> None:
                 wait_for(lambda: tab.run(NOTHING_CUT), 10.0)
             except AssertionError as error:
                 raise AssertionError(f'cut at {width} pixels: {tab.run(CUT)}') from error
-            height = tab.run('document.documentElement.scrollHeight')
-            tab.resize(width, height)
-            Image.fromarray(tab.picture()).save(path.with_name(f'{path.stem}_{width}.png'))
         printed = tab.call('Page.printToPDF', preferCSSPageSize=True, printBackground=True)
         found = re.findall(rb'/Type */Page\b', base64.b64decode(printed['data']))
         assert 0 < len(found) <= sheets
