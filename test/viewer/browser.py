@@ -22,7 +22,6 @@ import numpy as np
 PROGRAMS = 'chromium', 'chromium-browser', 'google-chrome'
 PROGRAM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 SIZE = 900, 500         # pixels of the window: small, since it is drawn in software
-HEARD = 10.0            # s in which a page answers a click
 
 
 def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
@@ -66,28 +65,20 @@ class Tab:
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
-        Click the button, checkbox or line of this text.
+        Click the button, checkbox or line of this text, once nothing covers it.
 
-        :param done: whether the page has heard it; what moves while the mouse does is missed,
-            and clicked again.
+        :param done: whether the page has heard it.
         """
-        def find() -> list[float]:
-            return self.run(
-                '(() => { const all = [...document.querySelectorAll('
-                '"button, label, [role=option], p, div")].filter('
-                f'e => e.innerText && e.innerText.trim() === {json.dumps(label)} '
-                '&& e.getBoundingClientRect().height > 0); if (!all.length) return null; '
-                'const e = all[all.length - 1]; e.scrollIntoView({block: "center"}); '
-                'const r = e.getBoundingClientRect(); '
-                'return [r.x + r.width / 2, r.y + r.height / 2]; })()')
-
-        def heard() -> bool:
-            self.press(*wait_for(find))
-            end = monotonic() + HEARD
-            while not (answer := done()) and monotonic() < end:
-                sleep(0.1)
-            return bool(answer)
-        wait_for(heard)
+        wait_for(lambda: self.run(
+            '(() => { const e = [...document.querySelectorAll('
+            '"button, label, [role=option], p, div")].findLast('
+            f'e => e.innerText && e.innerText.trim() === {json.dumps(label)} '
+            '&& e.getBoundingClientRect().height > 0); if (!e) return false; '
+            'e.scrollIntoView({block: "center", behavior: "instant"}); '
+            'const r = e.getBoundingClientRect(); const there = document.elementFromPoint('
+            'r.x + r.width / 2, r.y + r.height / 2); if (!e.contains(there)) return false; '
+            'there.click(); return true; })()'))
+        wait_for(done)
 
     def has_input(self, value: str) -> bool:
         """Return whether an input that is to be seen has this value."""
@@ -103,11 +94,6 @@ class Tab:
     def _inputs(value: str) -> str:
         return ('[...document.querySelectorAll("input")].filter(e => e.value === '
                 f'{json.dumps(value)} && e.getBoundingClientRect().height > 0)')
-
-    def press(self, x: float, y: float) -> None:
-        """Click at a point [pixels]."""
-        for kind in 'mousePressed', 'mouseReleased':
-            self.mouse(kind, x, y)
 
     def mouse(self, kind: str, x: float, y: float) -> None:
         """Send one event of the mouse, its left button down unless it is released."""

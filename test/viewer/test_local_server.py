@@ -90,9 +90,6 @@ def test_others_are_refused_before_the_handshake(server, wrong):
 
 
 def test_the_page_itself_needs_the_key(server):
-    from urllib.error import HTTPError
-    from urllib.request import urlopen
-
     address, _, key = server.address.partition('/?')
     with pytest.raises(HTTPError, match='403'):
         urlopen(f'{address}/')
