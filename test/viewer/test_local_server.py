@@ -144,7 +144,7 @@ def test_a_page_of_another_site_in_a_browser_is_not_obeyed(server, browser, tmp_
             SimpleHTTPRequestHandler, directory=tmp_path)) as foreign:
         Thread(target=foreign.serve_forever, daemon=True).start()
         with browser.tab(f'http://127.0.0.1:{foreign.server_port}/') as tab:
-            assert wait_for(lambda: tab.run('ended') == FROM_BROWSER)
+            assert wait_for(lambda: tab.run(f'opened || ended === {FROM_BROWSER}'))
             assert tab.run('opened') == 0 and not server.pressed
         with browser.tab(server.address) as tab:            # its own page is served
             tab.click('drive', lambda: server.pressed)
