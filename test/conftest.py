@@ -27,6 +27,7 @@ from stall_monitor import Watch
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
     from nodes.remote import Remote
+    from viewer.browser import Browser
     from xdist.workermanage import WorkerController
 
 WATCH = pytest.StashKey[Watch]()
@@ -127,6 +128,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker('process')
         if 'remote' in item.fixturenames:
             item.add_marker('ros')
+        if 'browser' in item.fixturenames:
+            item.add_marker('slow')
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -218,6 +221,18 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
     yield start
     for process in reversed(running):
         process.kill()
+
+
+@pytest.fixture(scope='session')
+def browser() -> Iterator['Browser']:
+    """Yield Chromium, one for all tests of a process, each of which opens tabs of its own."""
+    from viewer.browser import browsing, PROGRAM, PROGRAMS
+
+    pytest.importorskip('websockets', reason='needs pip install websockets')
+    if PROGRAM is None:
+        pytest.skip(f'needs one of {", ".join(PROGRAMS)}')
+    with browsing() as browser:
+        yield browser
 
 
 @pytest.fixture

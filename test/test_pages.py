@@ -17,7 +17,7 @@ from robodyn_ros import Dynamics, load_urdf, testing
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
-from viewer.browser import browsing, needs_browser, wait_for
+from viewer.browser import wait_for
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -165,16 +165,13 @@ SHOWN = """[...document.querySelectorAll('#gravity-{robot} tbody tr')].map(row =
   [Number(row.querySelector('input').value), row.cells[3].textContent])"""
 
 
-@pytest.mark.slow
-@needs_browser
-def test_a_browser_computes_the_torques_of_the_page(tmp_path):
+def test_a_browser_computes_the_torques_of_the_page(browser, tmp_path):
     """What the sliders show is to four decimals that of Python, what is computed to 1e-12."""
-    pytest.importorskip('websockets', reason='needs pip install websockets')
     hooks = runpy.run_path(str(DOCS / 'site_hooks.py'))
     robots = hooks['GRAVITY'].search((DOCS / 'library.md').read_text())[1]
     page = tmp_path / 'gravity.html'
     page.write_text(f'<!DOCTYPE html><meta charset="utf-8">{hooks["gravity_page"](robots)}')
-    with browsing() as browser, browser.tab(page.as_uri()) as tab:
+    with browser.tab(page.as_uri()) as tab:
         for robot in robots.split():
             wait_for(lambda name=robot: tab.run(SHOWN.format(robot=name)))
             model, rng = load_urdf(robot), np.random.default_rng(2)

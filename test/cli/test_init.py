@@ -47,7 +47,7 @@ def file(tmp_path):
     return tmp_path / 'arm.yaml'
 
 
-@pytest.mark.parametrize('name', ['two_link', 'rp', 'panda', 'arm6', 'ur5'])
+@pytest.mark.parametrize('name', ['rp', 'panda', 'ur5'])
 def test_the_controller_takes_it_in_every_mode(name, file):
     init(name, '--output', file, CHOSEN)
     values = taken(file)

@@ -10,7 +10,7 @@ from cli.commands import done, refused, robodyn
 from flight_recorder.flights import about, eventful, MODEL, recording_rig
 import pytest
 from robodyn_ros.flight_recorder import file
-from viewer.browser import check_report, needs_browser
+from viewer.browser import check_report
 
 pytest.importorskip('mcap', reason='needs pip install mcap')
 
@@ -69,8 +69,7 @@ def test_the_report_and_other_cycles(path, tmp_path):
     assert (tmp_path / 'other.png').exists() and not path.with_suffix('.png').exists()
 
 
-@needs_browser
-def test_the_report_fits_a_telephone_and_two_sheets(rig, path, tmp_path):
+def test_the_report_fits_a_telephone_and_two_sheets(rig, path, browser, tmp_path):
     """Also where time jumps, and with another run drawn over it."""
     s = rig.controller.history.take()
     s.cycles['now'][len(s.cycles) // 2:] += 1.7e9
@@ -82,7 +81,7 @@ def test_the_report_fits_a_telephone_and_two_sheets(rig, path, tmp_path):
     assert plot['data'][0]['x'][-1] < 60.0 and plot['data'][-1]['line']['dash'] == 'dot'
     assert '</i>RUNNING</span>' in page.read_text()
     assert '#2a9d5c' in [one.get('fillcolor') for one in plot['layout']['shapes']]
-    check_report(page, 2)
+    check_report(browser, page, 2)
 
 
 def test_tells_a_wrong_computation_from_another_machine(rig, tmp_path):

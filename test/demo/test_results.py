@@ -27,7 +27,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.simulation.plant import Plant
 from robodyn_ros.testing import mit_motors, States
-from viewer.browser import check_report, needs_browser
+from viewer.browser import check_report
 
 pytestmark = pytest.mark.slow
 
@@ -98,8 +98,7 @@ def test_the_picture_is_drawn(tmp_path):
     assert (tmp_path / 'odd.png').stat().st_size > 20_000
 
 
-@needs_browser
-def test_the_report_begins_with_what_failed_and_fits_a_telephone(tmp_path, monkeypatch):
+def test_the_report_begins_with_what_failed_and_fits_a_telephone(browser, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'viser', None)     # the moving robot takes its time
     checks = [Check('it moves', '0.1', '> 0.03', True), Check('it flies', '0', '> 1', False)]
     results = Results(checks, trackings=[tracking(m, e) for m, e in zip(MODES, (1, .1, .01))])
@@ -108,7 +107,7 @@ def test_the_report_begins_with_what_failed_and_fits_a_telephone(tmp_path, monke
         'controller': {'mode': 'pd'}}).write(tmp_path / 'report.html')
     assert ('<p class="verdict bad">1 of 2 checks have failed: it flies: measured 0, required '
             '&gt; 1.</p>') in (tmp_path / 'report.html').read_text()
-    check_report(tmp_path / 'report.html', 2)
+    check_report(browser, tmp_path / 'report.html', 2)
 
 
 @pytest.mark.parametrize('by_path', [False, True])

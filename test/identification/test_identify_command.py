@@ -25,7 +25,7 @@ from robodyn_ros.model.friction_file import RANGES, read_friction
 from robodyn_ros.model.robot import with_payload
 from robodyn_ros.nodes.middleware.parameter_files import values_in
 from typer.testing import CliRunner
-from viewer.browser import check_report, needs_browser
+from viewer.browser import check_report
 import yaml
 
 pytestmark = pytest.mark.slow
@@ -79,12 +79,11 @@ def test_it_says_and_writes_what_it_found(identified):
     assert moving == (importlib.util.find_spec('viser') is not None)
 
 
-@needs_browser
-def test_the_report_fits_a_telephone(identified):
+def test_the_report_fits_a_telephone(identified, browser):
     folder, _ = identified
     text = (folder / 'out/report.html').read_text()
     assert 'The exported model predicts' in text and f'<td>{folder / "fit.csv"}</td>' in text
-    check_report(folder / 'out/report.html', 4)
+    check_report(browser, folder / 'out/report.html', 4)
 
 
 def test_the_urdf_is_that_of_the_robot(identified):

@@ -30,7 +30,7 @@ from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Sugge
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
 from typer.testing import CliRunner
-from viewer.browser import check_report, needs_browser
+from viewer.browser import check_report
 
 pytestmark = pytest.mark.slow
 SHORT = 1.0             # s of a world
@@ -196,7 +196,6 @@ def test_armings_that_are_refused_or_not():
         refused += bool(refusal)
     assert refused
     # The same worlds with efforts refuse some; a sound arm is played without them, too.
-    mistake = {m.name: m.planted for m in planted.MISTAKES}['payload of 2 kg there, none declared']
     for plant in (mistake, lambda case: case):
         case = short(plant(planted.sound()), 0.5)
         worlds_ = replace(case.worlds, truth=replace(case.worlds.truth, measures_effort=False))
@@ -247,7 +246,6 @@ def test_what_is_drawn():
         assert found.gravity_vector[2] == pytest.approx(-9.81 * np.cos(0.3))
     first, second = (draw(wild, model.nv, 7, index) for index in (0, 1))
     assert first.values != second.values and draw(wild, model.nv, 7, 0) == first
-    case = planted.sound()
     drawn = [draw(case.worlds, 2, 0, index) for index in range(256)]
     for quantity in QUANTITIES:
         low, high = case.worlds.ranges[quantity.name]
@@ -256,7 +254,6 @@ def test_what_is_drawn():
         assert values.mean() == pytest.approx((low + high) / 2, abs=0.02 * (high - low) + 1e-12)
     assert np.mean([bool(one.injection) for one in drawn]) == pytest.approx(0.25, abs=0.02)
     model = load_urdf('two_link')
-    case = planted.sound()
     truth = replace(case.worlds.truth, encoder_offset=(0.3, -0.1))
     found, q = nominal_model(model, truth), np.array([0.4, 0.7])
     np.testing.assert_allclose(Dynamics(found).pose(q, 'tool0'),
@@ -284,8 +281,7 @@ def test_drives_lag_and_ripple():
     assert not small.qd.any()
     np.testing.assert_allclose(reverse.qd, -plain.qd, rtol=1e-2)
     # Its work over a period is zero: the elbow, thrown, is as fast after each one.
-    model = replace(load_urdf('two_link'), gravity_vector=np.zeros(3))
-    plant = Plant(arm_of('two_link', model), np.zeros(2), drives=Drives(
+    plant = Plant(arm, np.zeros(2), drives=Drives(
         ripple=np.array([0.0, 2.0]), ripple_period=np.array([1.0, 0.2]), ripple_phase=0.5 * np.pi))
     plant.command(np.zeros(2))
     plant.qd[:], speeds = [0.0, 2.0], []
@@ -354,8 +350,7 @@ def test_estimates_are_those_of_clopper_and_pearson():
     assert [one.index for one in criteria.worst(outcomes, 2)] == [3, 4]
 
 
-@needs_browser
-def test_the_report_fits_a_telephone_and_two_sheets(tmp_path):
+def test_the_report_fits_a_telephone_and_two_sheets(browser, tmp_path):
     """Of many worlds, in which everything is broken in turn."""
     random, case = np.random.default_rng(0), planted.sound()
     outcomes = [Outcome(k, {
@@ -374,7 +369,7 @@ def test_the_report_fits_a_telephone_and_two_sheets(tmp_path):
     criteria.report_of(case, verdict, outcomes, criteria.tables(case, outcomes, found, []),
                        criteria.worst(outcomes), found, 'robodyn verify two_link').write(
         tmp_path / 'risks.html')
-    check_report(tmp_path / 'risks.html', 2)
+    check_report(browser, tmp_path / 'risks.html', 2)
 
 
 def test_what_drives_a_figure_is_found():

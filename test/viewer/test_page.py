@@ -18,7 +18,7 @@ from robodyn_ros.viewer.control_panel import force_of, Holder, MAX_PUSH_DURATION
 from robodyn_ros.viewer.quantities import FIELD_OF_VIEW, homogeneous, view_of
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
 from scipy.spatial.transform import Rotation
-from viewer.browser import browsing, needs_browser, wait_for
+from viewer.browser import wait_for
 
 pytest.importorskip('viser', reason='needs pip install viser')
 URDF = share_path('urdf', 'two_link.urdf')
@@ -109,10 +109,8 @@ def test_an_unreadable_mesh_becomes_a_rod_and_a_note(tmp_path, opened):
     assert 'broken.stl' in opened(path, [0.0, 0.0]).notes[0]
 
 
-@needs_browser
-def test_a_browser_shows_joints_and_torques(page):
-    """Takes 5 to 10 s: Chromium starts, and draws the scene in software."""
-    with browsing() as browser, browser.tab(page.address) as tab:
+def test_a_browser_shows_joints_and_torques(page, browser):
+    with browser.tab(page.address) as tab:
         assert wait_for(lambda: 'joint1 [rad]' in tab.text() and '16.79' in tab.text()
                         and 'of 80 N·m' in tab.text())
 
@@ -193,8 +191,7 @@ def test_texts_become_values_or_are_refused_with_a_reason():
             parsed(PARAMETERS[name], text)
 
 
-@needs_browser
-def test_a_browser_changes_pushes_and_is_refused(start):
+def test_a_browser_changes_pushes_and_is_refused(start, browser):
     """
     Refusals with their reasons, stop and start, a push from the page, and its end with the tab.
 
@@ -209,7 +206,7 @@ def test_a_browser_changes_pushes_and_is_refused(start):
     page = start([*VIEW, '--allow-control'])
     address = page.wait_for_line(r'(http://127.0.0.1:\S+)').group(1)
     pushes = []
-    with session('test_pushes') as here, browsing() as browser:
+    with session('test_pushes') as here:
         here.node.create_subscription(WrenchStamped, '/simulator/push', pushes.append, 100)
 
         def pushed(condition):
