@@ -13,7 +13,7 @@ import pytest
 from robodyn_ros.cli import view
 from robodyn_ros.drivers import bring_up, frames, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
-from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
+from robodyn_ros.flight_recorder.reading_log import ReadingLog
 from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
@@ -157,10 +157,3 @@ def test_a_report_is_one_file(arm, urdf, tmp_path):
     assert about['hold']['findings'][0]['kind'] == 'agrees' and about['arm'] == 'YAM'
     assert {row['joint'] for row in about['check']} >= {'joint1', 'gripper'}
     assert 'exists' in refused('driver', 'report', 'yam', urdf, '-o', file)
-
-
-def test_a_recorded_driver_has_the_period_of_the_loop(arm, tmp_path):
-    drives = arm.connect()
-    recorded = RecordedDriver(arm.model, drives, str(tmp_path / 'log.mcap'))
-    recorded.period = 0.004
-    assert drives.period == recorded.period == 0.004
