@@ -11,7 +11,7 @@ from cli.commands import done, refused, robodyn
 import numpy as np
 import pytest
 from robodyn_ros.cli import view
-from robodyn_ros.drivers import bring_up, frames, mit_can
+from robodyn_ros.drivers import bring_up, frames, holding, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
 from robodyn_ros.flight_recorder.reading_log import ReadingLog
 from robodyn_ros.testing import mit_motors
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 def arm(monkeypatch):
     """Return a YAM on the bus that the commands open, carried by a person when they ask."""
     monkeypatch.setattr(mit_motors, 'STEP', 1e-3)       # as exact as its springs need
+    monkeypatch.setattr(holding, 'LOWERING_SPEED', 1.0)     # which is the subject of test_hold
     held, poses = Bench(load_arm('yam')), iter(POSES)
     monkeypatch.setattr(frames, 'open_bus', lambda bus: held.bus)
     monkeypatch.setattr(mit_can, 'MitCan', held.make)

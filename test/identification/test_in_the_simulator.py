@@ -11,7 +11,7 @@ low-pass mixes with them, are left out, of fits and of judgements alike.
 Standard errors as small as those that are claimed need a long motion.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -151,24 +151,6 @@ def drive(seconds: int, motion: int) -> tuple[Recording, ndarray]:
         run.position[inside] / STEP), None, effort + noise), effort
 
 
-@dataclass(frozen=True, eq=False)
-class Unseen:
-    """
-    A motion that nothing was fitted to.
-
-    :param counted: (N, nv) where a joint moves; ``floor`` (nv,) RMS of the noise there [N·m].
-    """
-
-    motion: Motion
-    counted: ndarray
-    floor: ndarray
-
-    def error(self, predicted: ndarray) -> ndarray:
-        """RMS of what is between measured and predicted efforts, as a share of the floor (nv,)."""
-        off = self.motion.effort - predicted
-        return np.sqrt(np.mean(off**2, axis=0, where=self.counted)) / self.floor
-
-
 @cache
 def found() -> Estimate:
     known, _ = arm()
@@ -177,27 +159,35 @@ def found() -> Estimate:
 
 
 @cache
-def unseen() -> Unseen:
+def unseen() -> tuple[Motion, ndarray, ndarray]:
+    """
+    Return a motion that nothing was fitted to.
+
+    And where a joint moves (N, nv), and the RMS of the noise there (nv,) [N·m].
+    """
     known, _ = arm()
     recording, effort = drive(UNSEEN_SECONDS, 2 * SEED + 1)
     motion, exact = (checked_motion(each, known, OPTIONS)[0]
                      for each in (recording, replace(recording, effort=effort)))
     counted = rows_that_count(motion, ParameterSelection(moving=MOVING))
-    noise = motion.effort - exact.effort
-    return Unseen(motion, counted, np.sqrt(np.mean(noise**2, axis=0, where=counted)))
+    return motion, counted, np.sqrt(np.mean((motion.effort - exact.effort)**2, axis=0,
+                                            where=counted))
 
 
 def test_parameters_are_within_three_standard_errors():
     # As many of normal numbers as 99.9 % of all trials have at most: two of 58
     estimate = found()
-    true = regression(arm()[1], unseen().motion, CHOICE).prior
+    true = regression(arm()[1], unseen()[0], CHOICE).prior
     off = abs(estimate.values - estimate.base.values(true)) / estimate.standard_errors
     assert np.sum(off > 3.0) <= binom.ppf(0.999, len(off), 0.0027)
     assert off.max() < 6.0
 
 
 def test_prediction_of_another_motion_errs_as_the_sensors_do():
-    other, estimate = unseen(), found()
-    assert (other.counted.mean(0) > 0.4).all()
-    assert (other.error(estimate.predict(other.motion)) <= 1.1).all()
-    assert (other.error(efforts_of(arm()[0], other.motion)) > 10.0).all()     # of its maker
+    motion, counted, floor = unseen()
+
+    def error(predicted: ndarray) -> ndarray:
+        return np.sqrt(np.mean((motion.effort - predicted)**2, axis=0, where=counted)) / floor
+    assert (counted.mean(0) > 0.4).all()
+    assert (error(found().predict(motion)) <= 1.1).all()
+    assert (error(efforts_of(arm()[0], motion)) > 10.0).all()     # of what its maker said

@@ -5,7 +5,7 @@
 from dataclasses import replace
 import io
 
-from motions import recorded, robot
+from motions import noted, recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
@@ -96,10 +96,6 @@ def compare(r, expected=None):
     assert r.joint_names == expected.joint_names and r.effort_unit == 'N·m'
     for name in ('time', 'position', 'velocity', 'effort'):
         np.testing.assert_allclose(getattr(r, name), getattr(expected, name), rtol=1e-7, atol=1e-7)
-
-
-def noted(r, words):
-    return any(words in note for note in r.notes)
 
 
 @pytest.mark.parametrize('header', HEADERS.values(), ids=HEADERS)
