@@ -57,8 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     for name in ('ROS_STATIC_PEERS', 'ROS_NAMESPACE'):
         os.environ.pop(name, None)
-    # Set by nohup, and by a shell for its background. Unlike SIG_IGN, a handler is not inherited by
-    # the nodes under test.
+    # Ignored under nohup, and in the background of a shell. Unlike SIG_IGN, a handler is not
+    # inherited by the nodes under test.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

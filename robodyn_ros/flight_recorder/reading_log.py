@@ -75,15 +75,6 @@ class RecordedDriver:
         else:
             setattr(self._driver, name, value)
 
-    @property
-    def period(self) -> float:
-        """Period of the control loop [s], where the driver has to know it."""
-        return self._driver.period      # type: ignore[attr-defined]
-
-    @period.setter
-    def period(self, period: float) -> None:
-        self._driver.period = period    # type: ignore[attr-defined]
-
     def read(self) -> Reading | None:
         """Return the next reading of the driver."""
         try:

@@ -11,9 +11,9 @@ from cli.commands import done, refused, robodyn
 import numpy as np
 import pytest
 from robodyn_ros.cli import view
-from robodyn_ros.drivers import bring_up, frames, mit_can
+from robodyn_ros.drivers import bring_up, frames, holding, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
-from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
+from robodyn_ros.flight_recorder.reading_log import ReadingLog
 from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 def arm(monkeypatch):
     """Return a YAM on the bus that the commands open, carried by a person when they ask."""
     monkeypatch.setattr(mit_motors, 'STEP', 1e-3)       # as exact as its springs need
+    monkeypatch.setattr(holding, 'LOWERING_SPEED', 1.0)     # which is the subject of test_hold
     held, poses = Bench(load_arm('yam')), iter(POSES)
     monkeypatch.setattr(frames, 'open_bus', lambda bus: held.bus)
     monkeypatch.setattr(mit_can, 'MitCan', held.make)
@@ -157,10 +158,3 @@ def test_a_report_is_one_file(arm, urdf, tmp_path):
     assert about['hold']['findings'][0]['kind'] == 'agrees' and about['arm'] == 'YAM'
     assert {row['joint'] for row in about['check']} >= {'joint1', 'gripper'}
     assert 'exists' in refused('driver', 'report', 'yam', urdf, '-o', file)
-
-
-def test_a_recorded_driver_has_the_period_of_the_loop(arm, tmp_path):
-    drives = arm.connect()
-    recorded = RecordedDriver(arm.model, drives, str(tmp_path / 'log.mcap'))
-    recorded.period = 0.004
-    assert drives.period == recorded.period == 0.004

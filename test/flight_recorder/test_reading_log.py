@@ -96,7 +96,7 @@ def test_optional_members_are_those_of_the_driver(tmp_path):
     assert reading_of(driver) == 'inline' and facts_of(driver) is Scripted.facts
     assert driver.diagnostics() == {'temperature': 41} and not hasattr(driver, 'enable')
     driver.period = 0.004               # as the reader of the driver sets it
-    assert driver._driver.period == 0.004
+    assert driver._driver.period == driver.period == 0.004
 
 
 def test_only_the_latest_readings_are_kept(tmp_path, monkeypatch):

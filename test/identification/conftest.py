@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that are identified."""
 
+from motions import robot
 import pytest
-from robodyn_ros import DhLink, from_dh, load_urdf
-from robots import PANDA_LOCKED, REAL
+from robodyn_ros import DhLink, from_dh
 
 
 @pytest.fixture(scope='session')
 def panda():
-    return load_urdf(REAL['panda'], locked=PANDA_LOCKED)
+    return robot('panda')
 
 
 @pytest.fixture(scope='session')

@@ -16,6 +16,10 @@ from robots import LOCKED, OWN, REAL
 from scipy.signal import butter, sosfiltfilt
 
 
+def noted(r: Recording, words: str) -> bool:
+    return any(words in note for note in r.notes)
+
+
 @cache
 def robot(name: str) -> RobotModel:
     return load_urdf({**OWN, **REAL}[name], locked=LOCKED.get(name, {}))

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.slow
 
 EVERYTHING = PreparationOptions(accept=(
     'effort sign', 'effort unit', 'gravity', 'order', 'direction', 'position unit'))
-ROBOTS = 'two_link', 'panda'
 DEGREES, TURNS = 180 / np.pi, 0.5 / np.pi
 
 
@@ -57,19 +56,14 @@ def clipped(r):
     return replace(r, effort=np.clip(r.effort, -limit, limit))
 
 
-@pytest.fixture(params=ROBOTS)
-def name(request):
-    return request.param
+@pytest.fixture
+def model():
+    return robot('panda')
 
 
 @pytest.fixture
-def model(name):
-    return robot(name)
-
-
-@pytest.fixture
-def r(name):
-    return recorded(name)
+def r():
+    return recorded('panda')
 
 
 # What is changed in a recording, the joint or quantity that the error names, words of message or
@@ -132,8 +126,7 @@ def test_what_is_wrong_is_named_with_the_remedy(r, model, wrong):
 
 @pytest.mark.parametrize(('quantity', 'factor', 'unit'), [
     ('position', DEGREES, 'deg'), ('velocity', DEGREES, 'deg/s'), ('effort', 1e3, 'mN·m')])
-def test_a_unit_of_one_joint_is_told_of_this_one(quantity, factor, unit):
-    model, r = robot('panda'), recorded('panda')
+def test_a_unit_of_one_joint_is_told_of_this_one(r, model, quantity, factor, unit):
     error = refusal(scaled(r, 1, **{quantity: factor}), model)
     assert f"units={{'{quantity}': {{'{model.joint_names[1]}': '{unit}'}}}}" in error.remedy
 
@@ -143,13 +136,13 @@ def test_currents_may_be_of_any_size(r, model):
         assert issues(replace(scaled(r, effort=factor), effort_unit='A'), model) == []
 
 
-@pytest.mark.parametrize('seed', range(2))
-def test_what_is_right_passes(name, model, seed):
-    assert issues(recorded(name, seed), model) == []
+@pytest.mark.parametrize('name', ['two_link', 'panda', 'rp', 'ur5', 'kinova'])
+def test_what_is_right_passes(name):
+    assert issues(recorded(name), robot(name)) == []
 
 
 @pytest.mark.parametrize(('samples', 'size'), [(slice(400, 401), 20.0), (slice(2600, 2603), 1e5)])
-def test_spikes_of_efforts_are_gaps(name, model, r, samples, size):
+def test_spikes_of_efforts_are_gaps(model, r, samples, size):
     """In the fitted part or the other one; a few false samples do not change the motion."""
     value = size * abs(r.effort[:, 0]).max()
     spiked = with_efforts(r, samples, value, 0)
@@ -164,7 +157,7 @@ def test_spikes_of_efforts_are_gaps(name, model, r, samples, size):
     assert abs(kept.effort - right.effort)[:, 0].max() > abs(right.effort[:, 0]).max()
 
 
-def test_efforts_that_a_driver_repeats(name, model, r):
+def test_efforts_that_a_driver_repeats(model, r):
     """For 0.12 s in motion: a gap; for a second: an error, until it is cut out of the file."""
     speed = abs(r.velocity[800:1100] / r.velocity.std(0)).min(1)
     at = 800 + int(speed.argmax())
@@ -176,29 +169,23 @@ def test_efforts_that_a_driver_repeats(name, model, r):
     assert "--accept 'frozen effort'" in error.render(as_option)
 
 
-@pytest.mark.parametrize('other', ['rp', 'ur5', 'kinova'])
-def test_what_is_right_passes_for_other_robots(other):
-    assert issues(recorded(other), robot(other)) == []
-
-
-def test_masses_and_small_motions_are_no_reason(name, model):
+def test_masses_and_small_motions_are_no_reason(r, model):
     # The URDF need not be right: that is what identification is for.
     rng = np.random.default_rng(7)
     factor = rng.uniform(0.5, 2.0, model.nb)
     wrong = replace(model, mass=model.mass * factor,
                     inertia=model.inertia * factor[:, None, None],
                     com=model.com * rng.uniform(0.7, 1.3, model.com.shape))
-    assert issues(recorded(name), wrong) == []
+    assert issues(r, wrong) == []
     # No limit is overrun where there is none: only the efforts tell.
     free = replace(model, position_lower=np.full(model.nv, -np.inf),
                    position_upper=np.full(model.nv, np.inf))
-    error = refusal(scaled(recorded(name), position=180 / np.pi, velocity=180 / np.pi), free)
+    error = refusal(scaled(r, position=DEGREES, velocity=DEGREES), free)
     assert error.name == 'position' and "'deg'" in error.remedy
 
 
-def test_a_sign_that_friction_alone_tells(name, model):
+def test_a_sign_that_friction_alone_tells(r, model):
     """A joint that bears next to nothing: efforts that push the way it goes are no friction."""
-    r = recorded(name)
     effort = r.effort.copy()
     effort[:, -1] = 0.3 * np.tanh(r.velocity[:, -1] / 0.05) + 0.01 * r.effort[:, -1]
     light = replace(model, mass=np.r_[model.mass[:-1], 1e-3 * model.mass[-1]],
@@ -211,10 +198,9 @@ def test_a_sign_that_friction_alone_tells(name, model):
 
 
 @pytest.mark.parametrize('what', ['efforts', 'positions', 'columns'])
-@pytest.mark.parametrize('how', ['swapped', 'backwards', 'rolled'])
+@pytest.mark.parametrize('how', ['swapped', 'rolled'])
 def test_columns_in_another_order(r, model, what, how):
-    order = {'swapped': np.r_[1, 0, 2:model.nv], 'backwards': np.arange(model.nv)[::-1],
-             'rolled': np.roll(np.arange(model.nv), 1)}[how]
+    order = {'swapped': np.r_[1, 0, 2:model.nv], 'rolled': np.roll(np.arange(model.nv), 1)}[how]
     which = {'efforts': ['effort'], 'positions': ['position', 'velocity'],
              'columns': ['position', 'velocity', 'effort']}[what]
     error = refusal(ordered(r, order, *which), model)
@@ -224,9 +210,7 @@ def test_columns_in_another_order(r, model, what, how):
         assert f'joint_names={names}' in error.remedy
 
 
-@pytest.mark.parametrize('name', ['arm6', 'panda'])
-def test_one_joint_on_a_spring_is_only_a_warning(name):
-    model, r = robot(name), recorded(name)
+def test_one_joint_on_a_spring_is_only_a_warning(r, model):
     effort = (r.effort - Batch(model).gravity(r.position))[:, 2]
     assert any('gravity' in note and model.joint_names[2] in note
                for note in issues(with_efforts(r, slice(None), effort, 2), model))
@@ -307,9 +291,8 @@ def test_a_jump(r, model, size, says):
     assert error.value == pytest.approx(size, abs=0.1)
 
 
-def test_a_last_link_whose_inertia_nobody_knew():
+def test_a_last_link_whose_inertia_nobody_knew(r, model):
     """A small joint that bears only what a URDF guessed tells no sign."""
-    model, r = robot('panda'), recorded('panda')
     mass, com, inertia = model.mass.copy(), model.com.copy(), model.inertia.copy()
     mass[-1], com[-1, :2], inertia[-1] = 0.2, 0.0, 0.05 * np.eye(3)
     guessed = replace(model, mass=mass, com=com, inertia=inertia)
@@ -343,11 +326,9 @@ def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):
     assert kinds['effort sign'] is Severity.ERROR
 
 
-@pytest.mark.parametrize('gravity', [(9.81, 0.0, 0.0), (0.0, 9.81, 0.0), (0.0, 0.0, 9.81),
-                                     (6.937, 0.0, -6.937)])
-def test_a_base_that_is_mounted_another_way(gravity):
+@pytest.mark.parametrize('gravity', [(0.0, 9.81, 0.0), (6.937, 0.0, -6.937)])
+def test_a_base_that_is_mounted_another_way(model, gravity):
     """Its gravity is found, though the masses of the model are wrong; with it all is right."""
-    model = robot('panda')
     real = replace(model, gravity_vector=np.array(gravity))
     r = recorded('panda', model=real)
     believed = replace(model, mass=model.mass * 1.2)

@@ -4,12 +4,12 @@
 
 from dataclasses import replace
 
+from cli.commands import done, refused
 from lxml import etree
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.app import app
 from robodyn_ros.cli.options import as_option
 from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.references.reference_planning import interpolate
@@ -29,7 +29,6 @@ from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_
 from robodyn_ros.identification.excitation.optimize import excite, MotionCost
 from robodyn_ros.identification.excitation.trajectory_file import Fourier, read
 from robots import ARM, LOCKED, OWN, REAL, WIDE
-from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +100,7 @@ def test_motions_tell_more_and_are_at_rest_at_both_ends(found, two_link):
 
 def test_columns_are_the_base_parameters():
     # 43 is what Gaz et al. 2019 find of the Panda, 36 of the UR5 is known just as well
-    for name, count in (('panda', 43), ('ur5', 36), ('two_link', 6)):
+    for name, count in (('panda', 43), ('ur5', 36)):
         dynamics = Dynamics(load_robot(name, {}, []).model)
         limits = motion_limits(dynamics.model)
         fastest, nv = 3.0 * limits.velocity, dynamics.model.nv
@@ -229,17 +228,12 @@ def test_what_cannot_be_searched_is_refused(two_link, pose, share, ask, word):
             two_link.model, Shares(effort=share)), **{'series': SERIES, 'starts': 1, **ask})
 
 
-def command(*words):
-    return CliRunner().invoke(app, ['excite', *map(str, words)])
-
-
 def test_command_writes_what_the_controller_follows(two_link, tmp_path):
     output = tmp_path / 'motion.yaml'
-    result = command('two_link', '--output', output, '--starts', 1, '--harmonics', 3, '--period',
-                     4, '--velocity', 0.5, '--repeat', 2)
-    assert result.exit_code == 0, result.output
-    assert 'the URDF has no collision geometry' in result.output
-    assert 'condition' in result.output and '10 base parameters' in result.output
+    said = done('excite', 'two_link', '--output', output, '--starts', 1, '--harmonics', 3,
+                '--period', 4, '--velocity', 0.5, '--repeat', 2).output
+    assert all(words in said for words in (
+        'the URDF has no collision geometry', 'condition', '10 base parameters'))
     file, model = read(output), two_link.model
     assert (tmp_path / 'motion.png').read_bytes()[:4] == b'\x89PNG'
     points = interpolate(model, Waypoints(file.joint_names, file.times, file.positions,
@@ -247,17 +241,12 @@ def test_command_writes_what_the_controller_follows(two_link, tmp_path):
                          two_link.pose, np.zeros(2), 0.0, 1)
     assert np.abs(file.velocities).max() <= 0.5 * model.velocity_limit.max()
     # Half way through a segment the controller is where the series is
-    middle, q, qd, _ = excite_again(two_link)
+    found = excite(Dynamics(model), two_link.pose, motion_limits(model, Shares(velocity=0.5)),
+                   series=SERIES, starts=1)
+    middle, q, qd, _ = found.trajectory(rate=2 * found.rate)
     for k in range(1, len(middle) - 1, 7):
         x, xd = sample(points, middle[k])
         assert np.allclose(x, q[k], atol=1e-7) and np.allclose(xd, qd[k], atol=1e-5)
-
-
-def excite_again(two_link):
-    """Return what the command has found, twice as fine."""
-    found = excite(Dynamics(two_link.model), two_link.pose, motion_limits(
-        two_link.model, Shares(velocity=0.5)), series=SERIES, starts=1)
-    return found.trajectory(rate=2 * found.rate)
 
 
 @pytest.mark.parametrize('words, said', [
@@ -266,19 +255,18 @@ def excite_again(two_link):
     (['--repeat', 0], 'at least 1'), (['--harmonics', 1], 'at least 2'),
     (['--velocity', 1.5], 'up to 1')])
 def test_command_says_what_is_wrong(words, said, tmp_path):
-    result = command('two_link', '--output', tmp_path / 'x.yaml', *words)
-    assert result.exit_code == 1 and said in result.output
+    assert said in refused('excite', 'two_link', '--output', tmp_path / 'x.yaml', *words)
     assert not (tmp_path / 'x.yaml').exists()
 
 
 def test_command_goes_to_the_start_first_where_it_is_told_to(tmp_path):
     """The start is in the middle of a range that the usual pose is not in."""
     output = tmp_path / 'motion.yaml'
-    result = command(OWN['rp'], '--output', output, '--starts', 1, '--harmonics', 2, '--period', 3,
-                     '--approach', 2.5, '--shapes', 'none', '--range', 'joint1=0:2')
-    assert result.exit_code == 0, result.output
+    said = done('excite', OWN['rp'], '--output', output, '--starts', 1, '--harmonics', 2,
+                '--period', 3, '--approach', 2.5, '--shapes', 'none', '--range',
+                'joint1=0:2').output
     assert read(output).times[0] == 2.5 and read(output).positions[0, 0] == 1.0
-    assert 'nothing has looked at that way' in result.output
+    assert 'nothing has looked at that way' in said
 
 
 def rounded(text, digits=None):
@@ -293,9 +281,7 @@ def rounded(text, digits=None):
     return etree.tostring(root, encoding='unicode')
 
 
-# Of example-robot-data those with up to 12 joints; of the others each takes minutes
-@pytest.mark.parametrize('name', [
-    'panda', 'ur5', 'kinova', 'panda_fingers', 'ur10', 'xarm7', 'z1', 'so101', 'hyq'])
+@pytest.mark.parametrize('name', ['panda', 'ur5', 'kinova', 'so101'])
 def test_rounded_angles_make_no_parameters(name):
     conditions = []
     for digits in (None, 4, 2):

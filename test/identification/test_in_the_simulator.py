@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Robots in the simulator whose masses, friction and rotors nobody told, and what is found of them.
+A robot in the simulator whose masses, friction and rotors nobody told, and what is found of it.
 
 What is true is not what the estimator assumes: MuJoCo's dry friction holds a joint still where it
 reverses, for some hundredths of a second, with any effort up to its size, and the sign of the
@@ -11,7 +11,7 @@ low-pass mixes with them, are left out, of fits and of judgements alike.
 Standard errors as small as those that are claimed need a long motion.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -41,7 +41,6 @@ from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import efforts_of
 from robodyn_ros.simulation.drive import Noise
-from robots import LOCKED, OWN, REAL
 from scipy.stats import binom
 
 pytestmark = pytest.mark.slow
@@ -65,22 +64,22 @@ MOVING = 0.05           # rad/s
 CHOICE = ParameterSelection(moving=MOVING, decimate=10)
 # Hz: the rule takes less, and so leaves more of the rows near reversals out
 OPTIONS = PreparationOptions(cutoff=10.0)
-ROBOTS = {'two_link': 0, 'arm6': 2}         # and the seeds of what is not known
+SEED = 2                # of what is not known
 SECONDS = 40            # of the motion that is fitted
 UNSEEN_SECONDS = 20     # of the one that is predicted
 
 
 @cache
-def arm(name: str, seed: int) -> tuple[RobotModel, RobotModel]:
+def arm() -> tuple[RobotModel, RobotModel]:
     """
     Return a robot as its maker says it is, and as it is.
 
     Masses are off by up to 20 %, centres of mass by up to 2 cm in each direction, moments of
     inertia by the mass and a radius of gyration of 2 to 3 cm, rotors by 20 %; friction is its own.
     """
-    known = load_urdf({**OWN, **REAL}[name], locked=LOCKED.get(name, {}))
+    known = load_urdf('arm6')
     known = replace(known, armature=ROTOR * known.effort_limit)
-    random, nb, nv = np.random.default_rng([seed, 2026]), known.nb, known.nv
+    random, nb, nv = np.random.default_rng([SEED, 2026]), known.nb, known.nv
     factor, gyration = random.uniform(0.8, 1.2, nb), random.uniform(0.02, 0.03, nb)
     mass = factor * known.mass
     more = (mass * gyration**2)[:, None, None] * np.eye(3)
@@ -124,14 +123,14 @@ def exciting(model: RobotModel, pose: ndarray, seconds: int, seed: int) -> Waypo
 
 
 @cache
-def drive(name: str, seed: int, seconds: int, motion: int) -> tuple[Recording, ndarray]:
+def drive(seconds: int, motion: int) -> tuple[Recording, ndarray]:
     """
     Return a recording of the controller driving an arm along a random motion, and true efforts.
 
     An effort is commanded with a state and holds until the next one, half a period late on the
     average: what is recorded is the mean of before and after.
     """
-    known, true = arm(name, seed)
+    known, true = arm()
     n, pose = known.nv, np.clip([known.position_lower, known.position_upper], -FAR, FAR).mean(0)
     settings = Settings(mode='computed_torque', rate=RATE)
     kp, kd = settings.stable_accelerations(known, *highest(
@@ -147,70 +146,48 @@ def drive(name: str, seed: int, seconds: int, motion: int) -> tuple[Recording, n
     inside = slice(round(ENDS * RATE), round((seconds - ENDS) * RATE))
     effort = (run.effort[inside] + run.effort[inside.start - 1:inside.stop - 1]) / 2
     sigma = np.maximum(TORQUE * np.sqrt((effort**2).mean(0)), RESOLVED * known.effort_limit)
-    noise = sigma * np.random.default_rng([seed, motion]).normal(size=effort.shape)
+    noise = sigma * np.random.default_rng([SEED, motion]).normal(size=effort.shape)
     return Recording(known.joint_names, run.time[inside], STEP * np.round(
         run.position[inside] / STEP), None, effort + noise), effort
 
 
-@dataclass(frozen=True, eq=False)
-class Unseen:
-    """
-    A motion that nothing was fitted to.
-
-    :param counted: (N, nv) where a joint moves; ``floor`` (nv,) RMS of the noise there [N·m].
-    """
-
-    motion: Motion
-    counted: ndarray
-    floor: ndarray
-
-    def error(self, predicted: ndarray) -> ndarray:
-        """RMS of what is between measured and predicted efforts, as a share of the floor (nv,)."""
-        off = self.motion.effort - predicted
-        return np.sqrt(np.mean(off**2, axis=0, where=self.counted)) / self.floor
-
-
 @cache
-def found(name: str, seed: int) -> Estimate:
-    known, _ = arm(name, seed)
-    motion, *_ = checked_motion(drive(name, seed, SECONDS, 2 * seed)[0], known, OPTIONS)
+def found() -> Estimate:
+    known, _ = arm()
+    motion, *_ = checked_motion(drive(SECONDS, 2 * SEED)[0], known, OPTIONS)
     return identify(known, motion, CHOICE)
 
 
 @cache
-def unseen(name: str, seed: int) -> Unseen:
-    known, _ = arm(name, seed)
-    recording, effort = drive(name, seed, UNSEEN_SECONDS, 2 * seed + 1)
+def unseen() -> tuple[Motion, ndarray, ndarray]:
+    """
+    Return a motion that nothing was fitted to.
+
+    And where a joint moves (N, nv), and the RMS of the noise there (nv,) [N·m].
+    """
+    known, _ = arm()
+    recording, effort = drive(UNSEEN_SECONDS, 2 * SEED + 1)
     motion, exact = (checked_motion(each, known, OPTIONS)[0]
                      for each in (recording, replace(recording, effort=effort)))
     counted = rows_that_count(motion, ParameterSelection(moving=MOVING))
-    noise = motion.effort - exact.effort
-    return Unseen(motion, counted, np.sqrt(np.mean(noise**2, axis=0, where=counted)))
+    return motion, counted, np.sqrt(np.mean((motion.effort - exact.effort)**2, axis=0,
+                                            where=counted))
 
 
-def deviations(name: str, seed: int) -> ndarray:
-    """Return how far off base parameters are (p,), in standard errors."""
-    estimate = found(name, seed)
-    true = regression(arm(name, seed)[1], unseen(name, seed).motion, CHOICE).prior
-    return (estimate.values - estimate.base.values(true)) / estimate.standard_errors
-
-
-@pytest.mark.parametrize('name, seed', ROBOTS.items())
-def test_parameters_are_within_three_standard_errors(name, seed):
-    # As many of normal numbers as 99.9 % of all trials have at most: one of 13, two of 58
-    off = abs(deviations(name, seed))
+def test_parameters_are_within_three_standard_errors():
+    # As many of normal numbers as 99.9 % of all trials have at most: two of 58
+    estimate = found()
+    true = regression(arm()[1], unseen()[0], CHOICE).prior
+    off = abs(estimate.values - estimate.base.values(true)) / estimate.standard_errors
     assert np.sum(off > 3.0) <= binom.ppf(0.999, len(off), 0.0027)
     assert off.max() < 6.0
 
 
-@pytest.mark.parametrize('name, seed', ROBOTS.items())
-def test_prediction_of_another_motion_errs_as_the_sensors_do(name, seed):
-    other, estimate = unseen(name, seed), found(name, seed)
-    assert (other.counted.mean(0) > 0.4).all()
-    assert (other.error(estimate.predict(other.motion)) <= 1.1).all()
+def test_prediction_of_another_motion_errs_as_the_sensors_do():
+    motion, counted, floor = unseen()
 
-
-@pytest.mark.parametrize('name, seed', ROBOTS.items())
-def test_what_the_maker_said_was_off(name, seed):
-    other = unseen(name, seed)
-    assert (other.error(efforts_of(arm(name, seed)[0], other.motion)) > 10.0).all()
+    def error(predicted: ndarray) -> ndarray:
+        return np.sqrt(np.mean((motion.effort - predicted)**2, axis=0, where=counted)) / floor
+    assert (counted.mean(0) > 0.4).all()
+    assert (error(found().predict(motion)) <= 1.1).all()
+    assert (error(efforts_of(arm()[0], motion)) > 10.0).all()     # of what its maker said

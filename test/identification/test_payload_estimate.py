@@ -9,7 +9,7 @@ from motions import motion, noisy, with_joints
 import numpy as np
 import pytest
 from rich.console import Console
-from robodyn_ros import DhLink, from_dh, load_urdf
+from robodyn_ros import load_urdf
 from robodyn_ros.cli.torque_constants import report
 from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameError
 from robodyn_ros.identification import drive_gains, identify, ParameterSelection
@@ -92,20 +92,12 @@ def test_a_gain_that_is_uncertain_is_not_proposed(robot):
 
 
 def test_joints_that_share_nothing_are_named():
-    # Two slides at right angles on one base, each with a body of its own
-    gantry = from_dh([DhLink(0, 0, 0, np.pi / 2, joint='prismatic', mass=2)])
-    both = replace(gantry, name='two slides', joint_names=('x', 'y'), link_names=('a', 'b'),
-                   body_joint_names=('x', 'y'), body_joint_types=('prismatic',) * 2,
-                   driver=np.array([0, 1]), parent=np.array([-1, -1]),
-                   joint_rotation=np.array([np.eye(3), [[0, 0, 1], [1, 0, 0], [0, 1, 0.0]]]),
-                   **{name: np.repeat(getattr(gantry, name), 2, axis=0) for name in (
-                       'ratio', 'shift', 'joint_origin', 'joint_axis', 'mass', 'com', 'inertia',
-                       'position_lower', 'position_upper', 'velocity_limit', 'effort_limit',
-                       'viscous_friction', 'coulomb_friction', 'static_friction',
-                       'friction_velocity', 'stribeck_velocity', 'presliding_distance',
-                       'load_friction', 'armature')},
-                   **{name: np.repeat(getattr(gantry, name), 2, axis=1)
-                      for name in ('backward_friction', 'coupled_friction')})
+    both = load_urdf('<robot name="two slides"><link name="base"/>' + ''.join(
+        f'<link name="{link}"><inertial><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" '
+        f'ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="{joint}" type="prismatic">'
+        f'<parent link="base"/><child link="{link}"/><axis xyz="{axis}"/><limit lower="-9" '
+        'upper="9" effort="99" velocity="9"/></joint>' for link, joint, axis in (
+            ('a', 'x', '0 0 1'), ('b', 'y', '1 0 0'))) + '</robot>')
     given, selection = [currents(both)], ParameterSelection(offset=False)
     found = drive_gains(both, given, selection)
     assert np.isnan(found.gains[1]) and any('gain of y' in text for text in found.undetermined)
@@ -209,15 +201,15 @@ def unknown_robot(model, seed):
 
 
 def test_errors_of_the_identified_model_are_part_of_the_standard_errors(panda):
-    """50 loads at five robots, each identified from a motion with noise of 5 Hz before."""
+    """18 loads at three robots, each identified from a motion with noise of 5 Hz before."""
     z = []
-    for k in range(5):
+    for k in range(3):
         robot, selection = unknown_robot(panda, k), ParameterSelection(armature=False, decimate=2)
         free = motion(robot, 2000, seed=1000 + k, offset=0.1)
         sigma = 0.02 * np.sqrt((free.effort**2).mean(0)) + 0.002 * panda.effort_limit
         found = identify(panda, noisy(free, sigma, k, 5.0), selection, weight=1.0)
         known = found.to_model(), found.of_joints('offset'), ModelErrors.of(found)
-        for j in range(10):
+        for j in range(6):
             random = np.random.default_rng([k, j])
             mass, com = random.uniform(0.5, 3.0), random.uniform(-0.06, 0.14, 3)
             loaded = with_payload(robot, 'panda_hand', mass, com, mass * np.diag([1e-3] * 3))

@@ -38,14 +38,16 @@ pytest.importorskip('clarabel', reason='needs the extra identify')
 
 pytestmark = pytest.mark.slow
 
-def still(model, joint, count=600):
-    """Return a motion in which one joint stands."""
+QUICK = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
+
+
+def still(model, at_rest, count=600, share=0.0):
+    """Return a motion in which some joints stand, or move by a small share of it."""
     given = motion(model, count)
-    moved = np.arange(model.nv) != joint
-    velocity, acceleration = given.velocity * moved, given.acceleration * moved
-    from robodyn_ros import Dynamics
+    moved = np.where(np.isin(np.arange(model.nv), at_rest), share, 1.0)
+    position, velocity, acceleration = (
+        moved * x for x in (given.position, given.velocity, given.acceleration))
     batch = Dynamics(model).batch
-    position = given.position * moved
     effort = batch.inverse_dynamics(position, velocity, acceleration) + batch.friction(velocity)
     return noisy(replace(given, position=position, velocity=velocity, acceleration=acceleration,
                          effort=effort), 0.02, 1)
@@ -94,8 +96,7 @@ def test_a_full_motion_is_treated_as_before(spatial):
 def test_only_the_rows_of_least_squares_are_missing():
     model = nominal()
     given = still(real(), 1, 1500)
-    found = identify_parts(Parts(*given.split(0.7), (), ()), model, PipelineOptions(
-        delay=0.0, tilt=False))
+    found = identify_parts(Parts(*given.split(0.7), (), ()), model, QUICK)
     assert ORDINARY not in found.validations and ORDINARY not in found.others
     assert 'not determined by this motion: ' in found.absent[ORDINARY]
     assert 'viscous joint2' in found.absent[ORDINARY]
@@ -107,17 +108,10 @@ def test_only_the_rows_of_least_squares_are_missing():
 
 
 def test_a_joint_that_hardly_moves_keeps_the_rotor_inertia_of_the_urdf():
-    model, given = nominal(), motion(real(), 1500)
-    moved = np.array([1.0, 4e-8])
-    still_one = replace(given, position=given.position * moved, velocity=given.velocity * moved,
-                        acceleration=given.acceleration * moved)
-    effort = Dynamics(real()).batch.inverse_dynamics(
-        still_one.position, still_one.velocity, still_one.acceleration)
+    model, given = nominal(), still(with_joints(real()), 1, 1500, 4e-8)
     # Its effort follows its tiny acceleration by chance: a rotor of 1e5 kg·m² would explain that
-    effort[:, 1] += 1e5 * still_one.acceleration[:, 1]
-    found = identify_parts(Parts(*noisy(replace(still_one, effort=effort), 0.02, 1).split(0.7),
-                                 (), ()), model, PipelineOptions(
-        armature=True, delay=0.0, tilt=False))
+    given.effort[:, 1] += 1e5 * given.acceleration[:, 1]
+    found = identify_parts(Parts(*given.split(0.7), (), ()), model, replace(QUICK, armature=True))
     parameters = friction_parameters(found.estimate)
     assert parameters['armature'][1] == model.armature[1]
     assert parameters['viscous_friction'][1] == 0.0
@@ -130,7 +124,7 @@ def test_a_joint_whose_efforts_are_not_explained_has_no_friction_and_is_named(tm
     effort = given.effort.copy()
     effort[:, 1] = lfilter([1.0], [1.0, -0.98], np.random.default_rng(3).normal(size=len(effort)))
     found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
-                           PipelineOptions(delay=0.0, tilt=False))
+                           QUICK)
     assert found.estimate.selection.unexplained == (1,)
     parameters = friction_parameters(found.estimate)
     assert parameters['coulomb_friction'][1] == parameters['viscous_friction'][1] == 0.0
@@ -148,26 +142,19 @@ def test_a_joint_whose_efforts_are_not_explained_has_no_friction_and_is_named(tm
         require_prediction(replace(found, validations={found.estimate.method: bad}))
 
 
-@pytest.mark.parametrize('at_rest', [(), (0,), (1,)])
+@pytest.mark.parametrize('at_rest', [(), (1,)])
 def test_no_friction_of_a_urdf_exceeds_the_efforts_that_were_measured(at_rest):
     robot = real()
-    given = motion(robot, 1200)
-    moved = np.where(np.isin(np.arange(2), at_rest), 1e-6, 1.0)
-    given = replace(given, **{name: getattr(given, name) * moved
-                              for name in ('position', 'velocity', 'acceleration')})
-    given = noisy(replace(given, effort=Dynamics(robot).batch.inverse_dynamics(
-        given.position, given.velocity, given.acceleration) + Dynamics(robot).batch.friction(
-        given.velocity)), 0.02, 1)
+    given = still(robot, at_rest, 1200, 1e-6)
     most = abs(given.effort).max(0)
-    options = PipelineOptions(delay=0.0, tilt=False)
     models = [replace(with_joints(nominal(), factor * most.max(), factor * most.max(),
                                   factor * most.max()), load_friction=np.full(2, factor))
               for factor in (0.0, 0.1, 1.0, 10.0, 100.0)]
-    known = [without_contradiction(model, given, options.selection) for model in models]
+    known = [without_contradiction(model, given, QUICK.selection) for model in models]
     for one in known:
         assert not Dynamics(one).batch.friction(given.velocity).any()
         assert (one.armature * abs(given.acceleration) <= most * (1 + 1e-9)).all()
-    found = identify_parts(Parts(*given.split(0.7), (), ()), models[-1], options)
+    found = identify_parts(Parts(*given.split(0.7), (), ()), models[-1], QUICK)
     assert found.unidentified == tuple(robot.joint_names[j] for j in at_rest)
     shipped = efforts_of(found.estimate.to_model(), given)
     assert (abs(shipped) < 1.5 * most).all()
@@ -182,18 +169,9 @@ def test_the_offset_of_a_sensor_that_shows_nothing_else_is_kept():
     effort = noisy(given, 0.02, 1).effort
     effort[:, 1] = 5.0 + 0.5 * np.random.default_rng(4).normal(size=len(effort))
     found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
-                           PipelineOptions(delay=0.0, tilt=False))
+                           QUICK)
     assert found.estimate.selection.unexplained == (1,)
     assert found.estimate['offset joint2'] == pytest.approx(5.0, abs=0.3)
-
-
-def test_where_most_joints_are_not_explained_nothing_is_written():
-    model, given = nominal(), motion(real(), 3000)
-    effort = np.cumsum(np.random.default_rng(3).normal(size=given.effort.shape), axis=0)
-    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
-                           PipelineOptions(delay=0.0, tilt=False))
-    with pytest.raises(IdentificationError, match='nothing is written'):
-        require_prediction(found)
 
 
 def recorded(model, chirp, noise=0.05, seconds=60.0, rate=200.0):
@@ -232,7 +210,7 @@ def test_cutoffs():
     assert better_cutoff(nominal(), motions) is None
 
 
-@pytest.mark.parametrize('gravity', [(9.81, 0.0, 0.0), (0.0, 0.0, 9.81), (0.0, 0.0, -9.81)])
+@pytest.mark.parametrize('gravity', [(9.81, 0.0, 0.0), (0.0, 0.0, -9.81)])
 def test_the_mounting_of_a_robot_whose_inertias_nobody_wrote(spatial, gravity):
     robot = replace(spatial, gravity_vector=np.array(gravity))
     given = noisy(motion(robot, 1500), 0.05, 2)

@@ -7,7 +7,7 @@ import sys
 import tracemalloc
 
 from backports import zstd
-from motions import recorded, robot
+from motions import noted, recorded, robot
 import numpy as np
 import pytest
 from robodyn_ros.errors import RecordingError, UnknownNameError
@@ -29,10 +29,6 @@ R = recorded('two_link', duration=1.0)
 COUNT = len(R)
 ROS1_HEADER = '%time,field.header.seq,field.header.stamp,field.header.frame_id,' + ','.join(
     f'field.{name}{k}' for name in ('name', 'position', 'velocity', 'effort') for k in range(2))
-
-
-def noted(r, words):
-    return any(words in note for note in r.notes)
 
 
 def compare(r, rtol=0.0):

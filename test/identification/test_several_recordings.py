@@ -7,11 +7,11 @@ from io import StringIO
 import sys
 
 from benchmarks.identification import jobs, main, WORDS
+from cli.commands import done, refused, robodyn
 from motions import motion, nominal, OFFSET, real, write_csv
 import numpy as np
 import pytest
 from rich.console import Console
-from robodyn_ros.cli.app import app
 from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingError
 from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
 from robodyn_ros.identification.pipeline import identify_parts
@@ -26,17 +26,12 @@ from robodyn_ros.identification.recorded_motion import (
 )
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.result import of_model, validate
-from typer.testing import CliRunner
 import yaml
 
 pytestmark = pytest.mark.slow
 
 MODEL = nominal()
 QUICK = PipelineOptions(delay=0.0, tilt=False, armature=False, presliding=0.0)
-
-
-def robodyn(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope='module')
@@ -46,9 +41,8 @@ def files(tmp_path_factory):
             for seed, name in enumerate(('a', 'b', 'c'), 1)]
 
 
-@pytest.mark.parametrize('cuts', [(0, 40, 300), (0, 100, 150, 300)])
-def test_pieces_that_are_joined_are_the_whole(planar, cuts):
-    whole = motion(planar, 300)
+def test_pieces_that_are_joined_are_the_whole(planar):
+    whole, cuts = motion(planar, 300), (0, 100, 150, 300)
     pieces = joined([whole.part(a, b) for a, b in zip(cuts, cuts[1:])])
     for name in ('position', 'velocity', 'acceleration', 'effort'):
         np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
@@ -119,11 +113,9 @@ def test_an_error_names_the_recording_it_is_about(files):
 
 def test_two_recordings_and_a_third_that_verifies(files, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'viser', None)     # no picture in the report
-    result = robodyn('identify', *files[:2], '--validate', files[2], '--robot', 'two_link',
-                     '--delay', 0, '--no-tilt', '--presliding', 'none',
-                     '--output', tmp_path, '--verbose')
-    assert result.exit_code == 0, result.output
-    assert 'a.csv: ' in result.output and 'of the verification' in result.output
+    said = done('identify', *files[:2], '--validate', files[2], '--robot', 'two_link', '--delay',
+                0, '--no-tilt', '--presliding', 'none', '--output', tmp_path, '--verbose').output
+    assert 'a.csv: ' in said and 'of the verification' in said
     values = yaml.safe_load((tmp_path / 'friction.yaml').read_text())
     values = values['/**/controller']['ros__parameters']
     np.testing.assert_allclose(values['friction_offset'], OFFSET, atol=0.1)
@@ -137,9 +129,8 @@ def test_recordings_that_do_not_go_together_are_refused(files):
         Source((files[0], files[0]), MODEL, '')
     with pytest.raises(ArgumentError, match='verify'):
         Source(tuple(files[:2]), MODEL, '', verification=files[1])
-    result = robodyn('identify', *files[:2], '--robot', 'two_link', '--payload', '--frame',
-                     'link2')
-    assert result.exit_code == 1 and 'takes one recording' in result.output
+    assert 'takes one recording' in refused('identify', *files[:2], '--robot', 'two_link',
+                                            '--payload', '--frame', 'link2')
 
 
 def test_slow_samples_and_moving_joints(planar, files):
@@ -152,13 +143,11 @@ def test_slow_samples_and_moving_joints(planar, files):
     np.testing.assert_allclose(fast.relative, 0.0, atol=1e-12)
     with pytest.raises(IdentificationError, match='too short a time'):
         validate(given, wrong, 100.0)
-    every, fast = (robodyn('identify', '--validate', files[2], '--robot', 'two_link', *words)
-                   for words in ([], ['--moving', 0.2]))
-    assert every.exit_code == fast.exit_code == 0, fast.output
-    means = [result.output.split('mean relative RMS')[1] for result in (every, fast)]
-    assert means[0] != means[1]
-    result = robodyn('identify', '--validate', files[2], '--robot', 'two_link', '--moving', 100)
-    assert result.exit_code == 1 and '--moving 0.01' in result.output
+    words = 'identify', '--validate', files[2], '--robot', 'two_link'
+    every, fast = (done(*words, *more).output.split('mean relative RMS')[1]
+                   for more in ([], ['--moving', 0.2]))
+    assert every != fast
+    assert '--moving 0.01' in robodyn(*words, '--moving', 100).output
 
 
 @pytest.fixture(scope='module')

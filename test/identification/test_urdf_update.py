@@ -21,12 +21,12 @@ pytestmark = pytest.mark.slow
 
 FINGERS = re.findall(r'<joint name="(hand_\w+)" type="[rcp]', WIDE['tiago'].read_text())
 TIAGO = {'root': 'torso_lift_link', 'tip': 'arm_7_link', 'locked': dict.fromkeys(FINGERS, 0.2)}
-CASES = {'panda': (REAL['panda'], {'locked': PANDA_LOCKED}), 'ur5': (REAL['ur5'], {}),
-         'tiago': (WIDE['tiago'], TIAGO), 'two_link': (OWN['two_link'], {}),
-         'arm6': (OWN['arm6'], {'locked': {'joint_5': 0.4}}),
-         'middle': (OWN['arm6'], {'root': 'link_2', 'tip': 'link_4',
-                                  'locked': {'joint_2': 0.1, 'joint_5': 0.3, 'joint_6': -0.2}})}
-TEXTS = {'tree': (random_tree(4, 8), {}), 'gripper': (GRIPPER, {}), 'extended': (EXTENDED, {})}
+MIDDLE = {'root': 'link_2', 'tip': 'link_4',
+          'locked': {'joint_2': 0.1, 'joint_5': 0.3, 'joint_6': -0.2}}
+CASES = {'panda': (REAL['panda'].read_text(), {'locked': PANDA_LOCKED}),
+         'tiago': (WIDE['tiago'].read_text(encoding='utf-8'), TIAGO),
+         'middle': (OWN['arm6'].read_text(), MIDDLE), 'tree': (random_tree(4, 8), {}),
+         'gripper': (GRIPPER, {}), 'extended': (EXTENDED, {})}
 
 
 def others(text, edited=('inertial',)):
@@ -73,19 +73,11 @@ def check(text, options, parameters):
     return result
 
 
-@pytest.fixture(scope='module', params=[*CASES, *TEXTS])
-def robot(request):
-    if request.param in TEXTS:
-        source, options = TEXTS[request.param]
-    else:
-        path, options = CASES[request.param]
-        source = path.read_text(encoding='utf-8')
-    return source, options, load_urdf(source, **options)
-
-
-def test_what_is_read_again_is_what_was_asked(robot):
+@pytest.mark.parametrize('name', CASES)
+def test_what_is_read_again_is_what_was_asked(name):
     """Heavier bodies and lighter ones; what is said already is left as it is."""
-    source, options, model = robot
+    source, options = CASES[name]
+    model = load_urdf(source, **options)
     for factor in (1.0, 0.2):
         check(source, options, factor * heavier(model))
     assert corrected_urdf(source, model, ten(model)) == source
@@ -227,12 +219,6 @@ def test_bodies_that_cannot_be_read_again_are_refused():
         assert caught.value.name == 'upper'
 
 
-FRICTION_CASES = {'panda': (REAL['panda'].read_text(), {'locked': PANDA_LOCKED}),
-         'ur5': (REAL['ur5'].read_text(), {}), 'arm6': (OWN['arm6'].read_text(), {}),
-         'middle': (OWN['arm6'].read_text(), {'root': 'link_2', 'tip': 'link_4', 'locked': {
-             'joint_2': 0.1, 'joint_5': 0.3, 'joint_6': -0.2}}),
-         'gripper': (GRIPPER, {}), 'extended': (EXTENDED, {})}
-
 def rusty(model, seed=0):
     """Return the model with friction and armature that a URDF alone cannot express."""
     rng, n = np.random.default_rng(seed), model.nv
@@ -244,10 +230,10 @@ def rusty(model, seed=0):
         presliding_distance=np.full(n, 1e-3), load_friction=np.full(n, 0.03))
 
 
-@pytest.mark.parametrize('name', FRICTION_CASES)
-@pytest.mark.parametrize('newline', ['\n', '\r\n'])
+@pytest.mark.parametrize(('name', 'newline'), [
+    ('panda', '\r\n'), ('middle', '\n'), ('gripper', '\r\n'), ('extended', '\n')])
 def test_friction_that_is_read_again_is_what_was_asked(name, newline):
-    text, options = FRICTION_CASES[name]
+    text, options = CASES[name]
     text = '\ufeff' * (newline != '\n') + text.replace('\r\n', '\n').replace('\n', newline)
     model = load_urdf(text, **options)
     asked = rusty(model)
@@ -273,6 +259,6 @@ def test_friction_that_did_not_change():
     result = urdf_with_friction(text, model, asked)
     assert result.count('<robodyn') == text.count('<robodyn')
     assert 'damping="6.0"' in result and 'friction="7.0"' in result
-    text, options = FRICTION_CASES['extended']
+    text, options = CASES['extended']
     model = load_urdf(text, **options)
     assert urdf_with_friction(text, model, model) is text

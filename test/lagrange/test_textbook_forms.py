@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arms of the textbook, in the form that it prints, in a terminal and in LaTeX."""
 
+from functools import cache
 import re
 import shutil
 import subprocess
@@ -22,16 +23,20 @@ c1, s1, c2, s2 = sp.cos(t1), sp.sin(t1), sp.cos(t2), sp.sin(t2)
 c12, s12 = sp.cos(t1 + t2), sp.sin(t1 + t2)
 
 
-@pytest.fixture(scope='module', params=['craig_2r', 'two_link'])
+@cache
+def arm(name):
+    if name == 'arm6':
+        locked = {f'joint_{i}': 0.3 for i in (4, 5, 6)}
+        return derive(load_urdf(robot_path('arm6'), locked=locked), frame='link_3', axes='zrp')
+    frame, axes = {'craig_2r': ('tool', 'xy'), 'two_link': ('tool0', 'xy'),
+                   'craig_rp': ('link2', 'xz')}[name]
+    return derive(name, frame=frame, axes=axes)
+
+
+@pytest.fixture(params=['craig_2r', 'two_link'])
 def two_link(request):
     """Return the arm of rows with symbols, and of a URDF with numbers: the same formulas."""
-    return derive(request.param, frame={'craig_2r': 'tool', 'two_link': 'tool0'}[request.param],
-                  axes='xy')
-
-
-@pytest.fixture(scope='module')
-def rp():
-    return derive('craig_rp', frame='link2', axes='xz')
+    return arm(request.param)
 
 
 def same(found, expected):
@@ -82,7 +87,8 @@ def test_two_link(two_link):
                                                         ['m_2 l_1 l_2 s_2', '0']]
 
 
-def test_rp(rp):
+def test_rp():
+    rp = arm('craig_rp')
     I1, I2 = sp.symbols('I_zz1 I_yy2', real=True)
     assert rp.q == (t1, d2) and rp.qd == (w1, u2)
     same(rp.M, [[m1*l1**2 + I1 + I2 + m2*d2**2, 0], [0, m2]])
@@ -125,12 +131,11 @@ def test_scara_depends_on_its_elbow_alone(tmp_path):
     assert used == {t2}
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture
 def arms():
-    locked = {f'joint_{i}': 0.3 for i in (4, 5, 6)}
-    return {'two_link': derive('craig_2r', frame='tool', axes='xy'), 'rp': derive('craig_rp'),
-            'arm6': derive(load_urdf(robot_path('arm6'), locked=locked), frame='link_3',
-                           axes='zrp')}
+    found = {'two_link': arm('craig_2r'), 'rp': arm('craig_rp'), 'arm6': arm('arm6')}
+    assert all(one.trusted for one in found.values())
+    return found
 
 
 def test_errors(arms):
@@ -149,13 +154,11 @@ def test_errors(arms):
     assert 'I_zz1 = 0.02' in said and 'I_xx1' not in said
 
 
-@pytest.mark.parametrize('width', [60, 80, 120])
-def test_lines_fit_and_broken_ones_say_the_same(arms, width):
-    for arm in arms.values():
-        for plain in (False, True):
-            broken = text(arm, width=width, ascii_only=plain)
-            assert max(map(len, broken.splitlines())) <= width
-            assert broken.split() == text(arm, width=10_000, ascii_only=plain).split()
+def test_lines_fit_and_broken_ones_say_the_same(arms):
+    for name, width, plain in (('arm6', 60, False), ('arm6', 80, True), ('rp', 120, False)):
+        broken = text(arms[name], width=width, ascii_only=plain)
+        assert max(map(len, broken.splitlines())) <= width
+        assert broken.split() == text(arms[name], width=10_000, ascii_only=plain).split()
 
 
 def test_latex(arms):
