@@ -67,7 +67,7 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
 # `test` leaves out the last one, which takes half a minute without cache
 LINTERS = [['ruff', 'check', '.'], ['codespell'], ['lint-imports'], ['mypy']]
-# Folders whose tests start nodes and mostly wait: more workers than cores
+# Folders whose tests start nodes and mostly wait: more workers than cores, beside the others
 LIVE = [os.path.join('test', folder) for folder in ('demo', 'faults', 'launch', 'nodes')]
 # Workers collect the folders of their run only. Crashed workers are not restarted: pytest-xdist
 # 3.8 would hang (its issues 1323, 1327).
@@ -337,12 +337,23 @@ def lint(arguments, linters=LINTERS):
 def test(arguments):
     """Run lint without mypy, then all tests; exit with the code of the last run that failed."""
     env, python = lint([], LINTERS[:-1])
-    failed = 0
-    for selected in [arguments] if arguments else TESTS:
-        command = [{**env, **TEST_ENVIRONMENT}, python, '-m', 'pytest', *selected]
-        say('$ pytest ' + shlex.join(selected))
-        failed = call(*command) or failed
-    sys.exit(failed)
+    env, pytest, failed = {**env, **TEST_ENVIRONMENT}, [python, '-m', 'pytest'], 0
+    if arguments:
+        become(env, *pytest, *arguments)
+    pure, live, alone = TESTS
+    report = os.path.join(BUILD, 'tests.txt')
+    say('$ pytest {} >{} &'.format(shlex.join(pure), os.path.relpath(report, ROOT)))
+    with open(report, 'w') as out:
+        beside = subprocess.Popen([*pytest, *pure], cwd=ROOT, env=env, stdout=out, stderr=out)
+    try:
+        say('$ pytest ' + shlex.join(live))
+        failed = call(env, *pytest, *live)
+    finally:
+        failed = beside.wait() or failed
+        with open(report) as out:
+            say(out.read())
+    say('$ pytest ' + shlex.join(alone))
+    sys.exit(call(env, *pytest, *alone) or failed)
 
 
 def quick(arguments):

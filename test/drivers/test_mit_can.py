@@ -9,6 +9,7 @@ import time
 from hypothesis import given, strategies
 from motors_arm import DAMIAO, desktop_arm, MotorsArm, ROBSTRIDE
 import numpy as np
+from processes import until
 import pytest
 from robodyn_ros.control.steps import guard
 from robodyn_ros.driver import make
@@ -356,6 +357,6 @@ def test_motors_are_switched_on_over_each_bus(kind, types):
         assert all(answer.enabled for answer in driver.motors.answers)
         assert driver.read().position == near(POSE, abs=2e-3)
         driver.close()
+        until(lambda: not any(motor.on for motor in plant.motors))
     finally:
         served.close()
-    assert not any(motor.on for motor in plant.motors)
