@@ -63,6 +63,11 @@ class Tab:
     def text(self) -> str:
         return self.run('document.body.innerText')
 
+    def draw_rarely(self) -> None:
+        """Draw five pictures a second: a scene that is drawn in software takes a processor."""
+        self.run('void (window.requestAnimationFrame = '
+                 'then => setTimeout(() => then(performance.now()), 200))')
+
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
         Click the button, checkbox or line of this text, once nothing covers it.
