@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Export of a controller as a C library: its machine code and the memory that it works on."""
+"""Export of a controller as a C library: its code and the memory that it works on."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Text of ``robodyn_image.h``: robot and settings, and the memory that the machine code reads."""
+"""Text of ``robodyn_image.h``: robot and settings, and the memory that the code reads."""
 
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite, isnan

@@ -3,9 +3,10 @@
 """
 Controller of one robot as a shared library for C.
 
-The machine code is that of the compiled control cycle, emitted once more as an object file. The
-data that it reads and writes, a :class:`~robodyn_ros.control.steps.cycle_data.Cycle`, becomes an
-image of memory, which the library copies and relocates for each controller.
+The code is that of the compiled control cycle, emitted once more as assembly: each assembler makes
+the same instructions of it. The data that it reads and writes, a
+:class:`~robodyn_ros.control.steps.cycle_data.Cycle`, becomes an image of memory, which the library
+copies and relocates for each controller.
 ``c/robodyn_controller.h`` declares the functions.
 """
 
@@ -24,7 +25,7 @@ from typing import Any
 from .exported import Exported, Options
 from .image_text import image_text
 from ..compiler.code_cache import fingerprint, stored
-from ..compiler.linking import object_file
+from ..compiler.linking import assembly
 from ..control.cycle.compile import plain
 from ..control.settings.settings import Settings
 from ..errors import ArgumentError, ParameterError, RobodynError, writing
@@ -36,7 +37,7 @@ SOURCES = Path(__file__).with_name('c')
 CPU = 'x86-64-v3'           # AVX2 and FMA: Intel since 2013, AMD since 2015
 ARM, ARM_CPU = 'aarch64-linux-gnu', 'cortex-a72'
 HEADER, SOURCE = 'robodyn_controller.h', 'robodyn_controller.c'
-OBJECT, ARM_OBJECT, IMAGE = 'robodyn_cycle.o', 'robodyn_cycle_aarch64.o', 'robodyn_image.h'
+CYCLE, ARM_CYCLE, IMAGE = 'robodyn_cycle.s', 'robodyn_cycle_aarch64.s', 'robodyn_image.h'
 FLAGS = '-std=c11', '-O2', '-Wall', '-Wextra', '-fPIC', '-fvisibility=hidden', '-ffp-contract=off'
 
 
@@ -46,7 +47,7 @@ def write_library(model: RobotModel, settings: Mapping[str, Settings], folder: P
     Write ``libNAME.so``, its header and its sources into a folder; return the library.
 
     :param settings: by name; the first ones are in force at the start of a controller.
-    :param aarch64: whether to write machine code for ARM as well, to be linked there.
+    :param aarch64: whether to write assembly for ARM as well, to be compiled there.
     :raises RobodynError: the settings cannot be used, this machine has no C compiler, or another
         processor than x86-64.
     """
@@ -60,7 +61,7 @@ def write_library(model: RobotModel, settings: Mapping[str, Settings], folder: P
     write_sources(Exported(model, settings, options or Options()), folder, aarch64=aarch64)
     library = f'lib{name}.so'
     done = subprocess.run(
-        [*compiler, *FLAGS, '-shared', SOURCE, OBJECT, '-o', library, '-lm',
+        [*compiler, *FLAGS, '-shared', SOURCE, CYCLE, '-o', library, '-lm',
          '-Wl,--no-undefined'], cwd=folder, text=True, capture_output=True)
     if done.returncode:
         raise RobodynError(f'{compiler[0]} has failed: {done.stderr.strip()[-300:]}', name='cc',
@@ -69,7 +70,7 @@ def write_library(model: RobotModel, settings: Mapping[str, Settings], folder: P
 
 
 def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
-    """Write what the library is made of: C sources and machine code."""
+    """Write what the library is made of: C sources and assembly."""
     functions = exported.functions()
     memory = exported.memory(functions)
     text = image_text(exported, memory, functions, description(
@@ -79,27 +80,27 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for source in (HEADER, SOURCE):
             shutil.copy(SOURCES / source, folder)
-        (folder / OBJECT).write_bytes(stored_object(functions, CPU))
+        (folder / CYCLE).write_text(stored_assembly(functions, CPU))
         if aarch64:
-            (folder / ARM_OBJECT).write_bytes(stored_object(functions, ARM_CPU, ARM))
+            (folder / ARM_CYCLE).write_text(stored_assembly(functions, ARM_CPU, ARM))
         (folder / IMAGE).write_text(text, encoding='utf-8')
 
 
-def stored_object(functions: Mapping[str, Any], cpu: str, triple: str = '') -> bytes:
-    """Return machine code, see :func:`.linking.object_file`, made now or before."""
+def stored_assembly(functions: Mapping[str, Any], cpu: str, triple: str = '') -> str:
+    """Return assembly, see :func:`.linking.assembly`, made now or before."""
     digest = hashlib.sha256(fingerprint(()) + f'{cpu} {triple}'.encode())
     for symbol, function in functions.items():
         digest.update(f'{symbol} {function._library._get_module_for_linking()}'.encode())
 
-    def make(cached: Path | None) -> bytes:
-        file = cached and cached / OBJECT
+    def make(cached: Path | None) -> str:
+        file = cached and cached / CYCLE
         if file and file.exists():
-            return file.read_bytes()
-        code = object_file(functions, cpu, triple)
+            return file.read_text()
+        code = assembly(functions, cpu, triple)
         if file:
-            file.write_bytes(code)
+            file.write_text(code)
         return code
-    return stored(f'object_{digest.hexdigest()[:20]}', 'object file', make)
+    return stored(f'assembly_{digest.hexdigest()[:20]}', 'assembly', make)
 
 
 def c_compiler() -> list[str]:
@@ -173,6 +174,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
                 for word, value in texts.items():
                     text = text.replace(word, value)
                 target.write_text(text, encoding='utf-8')
+        (folder / '.gitignore').write_text('lib*.so\n')     # built here; all else is text
 
 
 def _git(key: str, default: str, form: str = '.+') -> str:

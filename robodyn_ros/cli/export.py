@@ -63,7 +63,7 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
                'payload set at run time, and largest distance (m) of its center from '
                'payload_frame.')] = '',
            aarch64: Annotated[bool, typer.Option(
-               '--aarch64', help='With --config: also write machine code for ARM.')] = False,
+               '--aarch64', help='With --config: also write assembly for ARM.')] = False,
            output: Annotated[Path | None, output(
                'File to write; its name becomes the prefix of the functions. Default: ROBOT.c or '
                'ROBOT.js. With --config, the folder; default: ROBOT_controller.')] = None,
@@ -195,7 +195,7 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
         and rate are those of the first one; the others differ in what a node may change at run
         time.
     :param payload: greatest mass [kg] and distance [m] of a payload that is set at run time.
-    :param aarch64: whether to write machine code for ARM as well.
+    :param aarch64: whether to write assembly for ARM as well.
     :raises RobodynError: the node would refuse robot or parameters, the library cannot do what
         they ask for, or the folder exists or cannot be written.
     """

@@ -3,8 +3,8 @@
 """
 Machine code that is compiled on its own, once, and not merged into its callers.
 
-Compiled callers find it at an address, or by a name. For programs in C it is written as an object
-file, with the data that it reads as an image.
+Compiled callers find it at an address, or by a name. For programs in C it is written as assembly,
+with the data that it reads as an image.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -185,9 +185,9 @@ def _let_call(function: Callable[..., Any], call: Any) -> None:
     substitute(function, call_apart, inline=True)
 
 
-def object_file(functions: Mapping[str, Any], cpu: str, triple: str = '') -> bytes:
+def assembly(functions: Mapping[str, Any], cpu: str, triple: str = '') -> str:
     """
-    Return position-independent machine code of functions, for this operating system.
+    Return position-independent code of functions as assembly, for this operating system.
 
     :param functions: from :func:`.jit.compile_callback`, by the symbol that each is to have; all
         other symbols are local.
@@ -212,7 +212,7 @@ def object_file(functions: Mapping[str, Any], cpu: str, triple: str = '') -> byt
     machine = target.create_target_machine(cpu=cpu, opt=3, reloc='pic', codemodel='default')
     linked.triple, linked.data_layout = machine.triple, str(machine.target_data)
     linked.verify()
-    return machine.emit_object(linked)
+    return machine.emit_assembly(linked)
 
 
 def _portable_code(function: Any) -> str:

@@ -70,7 +70,7 @@ def build(package, output, *flags):
     run([*c_compiler(), *LIBRARY_FLAGS, *flags, '-c', package / 'robodyn_controller.c', '-o',
          library])
     run([GXX, *FLAGS, *flags, '-fPIC', f'-I{package}', f'-I{includes}', f'-I{HERE}', together,
-         library, package / 'robodyn_cycle.o', '-lm', '-pthread', '-o', package / output])
+         library, package / 'robodyn_cycle.s', '-lm', '-pthread', '-o', package / output])
     return package / output
 
 

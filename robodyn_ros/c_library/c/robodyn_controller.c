@@ -1,7 +1,7 @@
 /* Copyright 2026 robodyn_ros contributors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Calls the machine code of the control cycle with a copy of the memory that it had in Python.
+ * Calls the control cycle with a copy of the memory that it had in Python.
  *
  * That memory is the image: 64-bit words, of which some are addresses of others. It begins with
  * structures of arrays, as Numba lays them out: one for each of the settings that were exported,
