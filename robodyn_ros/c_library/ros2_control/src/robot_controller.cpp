@@ -417,6 +417,7 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
     return CallbackReturn::FAILURE;
   }
   stepped_ = library_.get();
+  no_reason_ = robodyn_controller_reason(stepped_);  // which has not failed yet
   if (stop_ >= 0)
   {
     robodyn_controller_emergency_stop(stepped_, stop_);
@@ -519,7 +520,7 @@ bool RobotController::step()
   {
     waited_ = kNan;
   }
-  else if (!refusal_ && std::strcmp(robodyn_controller_arming_refusal(stepped_), "NO_REASON"))
+  else if (!refusal_ && robodyn_controller_arming_refusal(stepped_) != no_reason_)
   {
     refusal_ = robodyn_controller_arming_refusal(stepped_);
     refusal_joint_ = robodyn_controller_arming_refusal_joint(stepped_);

@@ -168,6 +168,7 @@ private:
   bool applied_now_ = false;        // the library has efforts to be applied in this cycle
   bool failed_ = false;             // a failure that the manager has to act on
   const char * refusal_ = nullptr;  // why it was not armed at first
+  const char * no_reason_ = nullptr;  // address of this code
   int refusal_joint_ = -1;
   bool release_at_fault_ = false;
   std::chrono::steady_clock::time_point last_update_;
