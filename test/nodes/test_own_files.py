@@ -38,7 +38,7 @@ def compilers(cache):
 
 
 @compiling
-def test_damaged_code_is_compiled_again(start, remote, tmp_path):
+def test_damaged_code_is_compiled_again(start, tmp_path):
     """After a power failure files are empty, although they have their names."""
     compiled(), load_all_parts()
     cache = shutil.copytree(cache_directory(), tmp_path / 'cache', copy_function=os.link,
@@ -49,8 +49,9 @@ def test_damaged_code_is_compiled_again(start, remote, tmp_path):
             file.touch()
     for damaged in (True, False):
         controller = start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link',
-                           env={'ROBODYN_CACHE_DIR': str(cache)}, fresh=True)
-        assert remote.change('configure')
+                           '-p', 'autostart:=true', env={'ROBODYN_CACHE_DIR': str(cache)},
+                           fresh=True)
+        controller.wait_for_line('configured: two_link')
         assert controller.interrupt() == 0
         for name in ('control_step', 'law_gravity_compensation'):
             assert (f'{name}_' in controller.text) == damaged
