@@ -25,7 +25,7 @@ near = pytest.approx
 # One in no namespace, which is that of the fixtures, and one beside it
 NAMESPACES = '/', 'left'
 # Nothing here is about states that are late: a busy machine may be
-PATIENT = [*CONTROLLER, *EXACT, '-p', 'state_timeout:=0.5']
+PATIENT = [*CONTROLLER, *EXACT, '-p', 'state_timeout:=1.0']
 # The controllers, with a service that hangs until another one is called, of whichever of them
 HANGING = FORKED + """
 import sys, threading

@@ -50,6 +50,7 @@ class Rig:
         self._heard = SerializedSubscription(node, Float64MultiArray, f'{where}commands',
                                              QoSProfile(depth=1000))
         self._commands = node.create_publisher(Float64MultiArray, f'{where}commands', 1000)
+        EffortDecoder(2).decode(b'', np.zeros(2))   # compiled now: a loop would stall meanwhile
         self._published: list[list[float]] = []
         self._broken = False
         #: How long each publish takes longer, where Python does it [s].
