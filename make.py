@@ -351,7 +351,7 @@ def test(arguments):
     finally:
         failed = beside.wait() or failed
         with open(report) as out:
-            say(out.read())
+            print(out.read(), flush=True)
     say('$ pytest ' + shlex.join(alone))
     sys.exit(call(env, *pytest, *alone) or failed)
 

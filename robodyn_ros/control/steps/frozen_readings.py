@@ -12,8 +12,9 @@ fast as a disturbance could brake the joint.
 - While other joints report motion, the disturbance may be a contact: it brakes with the greatest
   acceleration that :mod:`.acceleration_limits` permits, and efforts accelerate nothing.
 - If no position changes, the arm is either at rest or not measured at all. The disturbance is then
-  friction, see :func:`breakaway_effort`. Efforts beyond it accelerate the arm, except in RISING
-  and FAULT, where brakes may hold it.
+  friction, see :func:`breakaway_effort`. Efforts beyond it accelerate the arm, once no position
+  has changed for LATE_RENEWALS usual intervals, except in RISING and FAULT, where brakes may hold
+  it.
 
 The predicted displacement in excess of the reported velocity, over about CONSISTENCY_TIME, is a
 contradiction above CONTRADICTION_SHARE of ``consistency_tolerance`` and CONTRADICTION_STEPS of the
