@@ -143,7 +143,7 @@ def robot_path(name_or_path: str | Path) -> Path:
     """
     Return the path of the URDF file of a robot, given by name (`panda`, ...) or by its path.
 
-    :raises UrdfError: it is neither a file nor a known name, or it is not installed.
+    :raises UrdfError: it is neither a file nor a known name, it is YAML, or it is not installed.
     """
     name = str(name_or_path)
     if name in OWN_ROBOTS:
@@ -156,6 +156,9 @@ def robot_path(name_or_path: str | Path) -> Path:
     if name in EXAMPLE_ROBOTS:
         return examples[name]
     if (path := Path(name).expanduser()).is_file():
+        if path.suffix.lower() in ('.yaml', '.yml'):
+            raise UrdfError(f'{name} is not a URDF', name=name, value=name_or_path, remedy=(
+                'name the robot; a parameter file is given with --config'))
         return path
     if found := examples.get(name) or _described(name):
         return found

@@ -75,6 +75,7 @@ EXCITE = '--starts 1 --harmonics 2 --period 3 --shapes none'
     ('inspect two_link --locked joint9=0', 'joint2', 'inspect two_link --locked joint2=0'),
     ("inspect two_link --at '1;2'", 'with commas', 'inspect two_link --at 1,2'),
     ('inspect two_link --locked joint2', 'joint=0.02', 'inspect two_link --locked joint2=0.02'),
+    ('inspect mine.yaml', 'name the robot', 'inspect two_link'),
     ('inspect macro.urdf', '.xacro', 'inspect macro.xacro'),
     ('inspect odd.urdf --repair mine.urdf', '--force', 'inspect odd.urdf --repair mine.urdf '
      '--force'),
