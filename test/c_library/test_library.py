@@ -378,7 +378,7 @@ class Library:
                            ('settings_mode', ctypes.c_char_p),
                            ('settings_name', ctypes.c_char_p)):
             self.function(name).restype = kind
-        self.controller = ctypes.c_void_p(self.function('create')(3, 2, recorded, None))
+        self.controller = ctypes.c_void_p(self.function('create')(4, 2, recorded, None))
         self.state, self.tau, self.time = np.full((2, 7), np.nan), np.zeros(2), 0.0
         self.state[:, :3] = [[0.3, 0.0, 16.79165356], [0.5, 0.0, 2.73387713]]
         self.beats = True
@@ -416,7 +416,7 @@ def library(folder):
 
 def test_the_library_tells_what_was_exported(library):
     f = library.function
-    assert f('version')() == 3 and f('robot')() == b'two_link' and f('joints')() == 2
+    assert f('version')() == 4 and f('robot')() == b'two_link' and f('joints')() == 2
     assert f('joint')(1) == b'joint2' and f('joint')(2) is None and f('period')() == 0.001
     assert [f('settings_name')(k).decode() for k in range(f('settings_count')())] == [*FILES]
     assert f('settings_mode')(FREE) == b'gravity_compensation'
@@ -432,7 +432,7 @@ def test_the_library_tells_what_was_exported(library):
 
 def test_headers_and_neighbours(library, folder):
     create, error = library.function('create'), ctypes.c_int()
-    for version, joints, expected in ((2, 2, 1), (4, 2, 1), (3, 3, 2), (3, 2, 0)):
+    for version, joints, expected in ((3, 2, 1), (5, 2, 1), (4, 3, 2), (4, 2, 0)):
         controller = create(version, joints, 0, ctypes.byref(error))
         assert (controller is None, error.value) == (expected != 0, expected)
     other = Library(folder)

@@ -851,6 +851,11 @@ ROBODYN_API const char *robodyn_controller_settings_mode(int settings)
   return exported(settings) ? modes[settings] : NULL;
 }
 
+ROBODYN_API const char *robodyn_controller_settings_warning(int settings)
+{
+  return exported(settings) ? warnings[settings] : NULL;
+}
+
 ROBODYN_API int robodyn_controller_settings_reference(int settings)
 {
   return exported(settings) ? references[settings] : ROBODYN_NO_REFERENCE;

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a declaration below does. */
-#define ROBODYN_CONTROLLER_VERSION 3
+#define ROBODYN_CONTROLLER_VERSION 4
 
 #ifndef ROBODYN_API
 #define ROBODYN_API
@@ -58,9 +58,10 @@ typedef struct {
 
 /* What a joint of the robot moves, and its limits; infinite where there is none. */
 typedef struct {
-  const char *joint; /* one of robodyn_controller_joint, or a joint that mimics one */
-  const char *type;  /* "revolute", "continuous" or "prismatic" */
-  double mass;       /* kg, of all links up to the next joints */
+  const char *joint;  /* one of robodyn_controller_joint, or a joint that mimics one */
+  const char *parent; /* the joint that moves this one, "" for none */
+  const char *type;   /* "revolute", "continuous" or "prismatic" */
+  double mass;        /* kg, of all links up to the next joints */
   double position_lower, position_upper; /* rad | m */
   double velocity;                       /* rad/s | m/s */
   double effort;                         /* N·m | N */
@@ -142,6 +143,9 @@ ROBODYN_API int robodyn_controller_settings_count(void);
 ROBODYN_API const char *robodyn_controller_settings_name(int settings);
 ROBODYN_API const char *robodyn_controller_settings_mode(int settings);
 ROBODYN_API int robodyn_controller_settings_reference(int settings); /* enum robodyn_reference */
+
+/* Which joints friction keeps from their targets, with remedies; "" for none, NULL as above. */
+ROBODYN_API const char *robodyn_controller_settings_warning(int settings);
 
 /* Writes the limits of a joint with some settings; returns 0 if there are none of these indices. */
 ROBODYN_API int robodyn_controller_limits(int settings, int joint, robodyn_joint_limits *limits);

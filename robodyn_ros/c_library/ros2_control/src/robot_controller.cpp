@@ -31,6 +31,17 @@ robodyn_parameters parameters(int settings)
   return parameters;
 }
 
+/// Names of the joints, in the exported order, after a prefix.
+std::vector<std::string> exported_names(const std::string & prefix = "")
+{
+  std::vector<std::string> names;
+  for (int i = 0; i < robodyn_controller_joints(); ++i)
+  {
+    names.push_back(prefix + robodyn_controller_joint(i));
+  }
+  return names;
+}
+
 /// Mass of a link and of all that is fixed to it.
 double mass(const urdf::Link & link, const std::set<std::string> & moving)
 {
@@ -53,11 +64,6 @@ const char * type_of(const urdf::Joint & joint)
 
 CallbackReturn RobotController::on_init()
 {
-  std::vector<std::string> joints;
-  for (int i = 0; i < robodyn_controller_joints(); ++i)
-  {
-    joints.emplace_back(robodyn_controller_joint(i));
-  }
   double arming = 0.5 * kMinArming;
   for (int k = 0; k < robodyn_controller_settings_count(); ++k)
   {
@@ -66,7 +72,7 @@ CallbackReturn RobotController::on_init()
   const auto node = get_node();
   rcl_interfaces::msg::ParameterDescriptor fixed;
   fixed.read_only = true;
-  node->declare_parameter("joints", joints, fixed);
+  node->declare_parameter("joints", exported_names(), fixed);
   node->declare_parameter("prefix", "", fixed);
   node->declare_parameter(
     "state_interfaces", std::vector<std::string>{"position", "velocity", "effort"}, fixed);
@@ -131,9 +137,22 @@ CallbackReturn RobotController::configure()
       robodyn_controller_joints());
     return CallbackReturn::FAILURE;
   }
+  const std::string prefix = node->get_parameter("prefix").as_string();
   for (auto & joint : joints_)
   {
-    joint = node->get_parameter("prefix").as_string() + joint;
+    joint = prefix + joint;
+  }
+  const auto exported = exported_names(prefix);
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    const auto found = std::find(exported.begin(), exported.end(), joints_[i]);
+    if (found != exported.end() && found - exported.begin() != static_cast<std::ptrdiff_t>(i))
+    {
+      RCLCPP_ERROR(
+        logger, "joints: %s is number %zu, and was exported as number %zu: keep the order",
+        joints_[i].c_str(), i + 1, static_cast<std::size_t>(found - exported.begin()) + 1);
+      return CallbackReturn::FAILURE;
+    }
   }
   const std::string other = contradiction(get_robot_description());
   if (!other.empty())
@@ -247,6 +266,17 @@ std::string RobotController::contradiction(const std::string & description) cons
     if (std::strcmp(type_of(*joint), body.type))
     {
       return name + " is " + type_of(*joint) + ", and was " + body.type;
+    }
+    auto carrier = robot.getLink(joint->parent_link_name);
+    while (carrier->parent_joint && !moving.count(carrier->parent_joint->name))
+    {
+      carrier = robot.getLink(carrier->parent_joint->parent_link_name);
+    }
+    const std::string parent = carrier->parent_joint ? carrier->parent_joint->name : "no joint";
+    const std::string was = *body.parent ? name_of(body.parent) : "no joint";
+    if (parent != was)
+    {
+      return name + " is moved by " + parent + ", and was by " + was;
     }
     const urdf::JointLimits none;
     const auto & limits = joint->limits ? *joint->limits : none;

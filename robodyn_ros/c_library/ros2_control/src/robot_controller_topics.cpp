@@ -441,6 +441,11 @@ std::string RobotController::set_settings(const std::string & name)
     {
       Intent intent = intent_;
       intent.settings = settings;
+      const std::string warning = robodyn_controller_settings_warning(settings);
+      if (!warning.empty())
+      {
+        RCLCPP_WARN(get_node()->get_logger(), "%s: %s", name.c_str(), warning.c_str());
+      }
       return active_ && settings == intent_.settings ? "" : ask(intent);
     }
     names += std::string(settings ? ", " : "") + robodyn_controller_settings_name(settings);
