@@ -37,7 +37,10 @@ COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1,
 STIFF = {'mode': 'joint_impedance', 'stiffness': [100.0, 60.0], 'damping': [8.0, 4.0]}
 FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
          'free': {'mode': 'gravity_compensation'},
-         'kept': STIFF | {'stop_with': 'gravity'}}
+         'kept': STIFF | {'stop_with': 'gravity'},
+         'weak': STIFF | {'stiffness': [100.0, 2.0], 'damping': [8.0, 0.5],
+                          'coulomb_friction': [0.5, 0.5]}}
+RESTS = 'friction keeps joints from their targets: joint2 may rest 0.25 rad away (friction 0.5); '
 FLAGS = '-std=c++17', '-O0', '-Wall', '-Wextra', '-Werror', '-Wno-missing-field-initializers'
 POSE = np.array([0.3, 0.5])
 GXX = shutil.which('c++')
@@ -86,6 +89,7 @@ def package(tmp_path_factory):
         words += ['--config', str(place / f'{name}.yaml')]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
+    assert f'warning: weak: {RESTS}' in result.output and result.output.count(RESTS) == 1
     return place / PACKAGE
 
 
@@ -93,7 +97,7 @@ def package(tmp_path_factory):
 def plugin(package):
     """Return the plugin, loaded."""
     library = ctypes.CDLL(build(package, 'plugin.so', '-shared'))
-    for name in ('log_text', 'set_parameter', 'stop', 'interfaces'):
+    for name in ('log_text', 'set_parameter', 'stop', 'interfaces', 'controller_state'):
         getattr(library, name).restype = ctypes.c_char_p
     for name in ('states', 'commands'):
         getattr(library, name).restype = ctypes.POINTER(ctypes.c_double)
@@ -110,14 +114,14 @@ class Manager:
     """
 
     def __init__(self, plugin, folder, fallback='other', plant=None, urdf=None, name='controller',
-                 **parameters):
+                 rate=1.0 / PERIOD, **parameters):
         from robodyn_ros.simulation.plant import Plant
 
         self._plugin, self.model = plugin, plant or load_urdf('two_link')
         self.plant = Plant(self.model.to_urdf(), model=self.model, timestep=0.25e-3, substeps=4)
         self.plant.reset(POSE)
         self._controller = ctypes.c_void_p(plugin.create(
-            name.encode(), ctypes.c_double(1.0 / PERIOD),
+            name.encode(), ctypes.c_double(rate),
             (URDF.read_text() if urdf is None else urdf).encode()))
         self.active, self.fallback, self.beats = False, fallback, True
         self.give_texts('fallback_controllers', fallback)
@@ -325,6 +329,8 @@ def test_what_is_asked_for_is_judged_before_the_answer(manager):
     ('velocity="8"', 'velocity="3"', 'velocity limit of joint1 is 3'),
     ('lower="-3.1416"', 'lower="-1"', 'lower limit of joint1 is -1'),
     ('"joint2"', '"other"', 'it has no joint joint2'),
+    ('"link1"/>\n    <child link="link2"', '"base_link"/>\n    <child link="link2"',
+     'joint2 is moved by no joint, and was by joint1'),
     (URDF.read_text(), '', 'it cannot be read')])
 def test_another_robot_with_the_same_joints_is_refused(plugin, tmp_path, old, new, said):
     text = URDF.read_text()
@@ -335,25 +341,63 @@ def test_another_robot_with_the_same_joints_is_refused(plugin, tmp_path, old, ne
     assert said in log and 'export again from this URDF' in log, log
 
 
-def test_two_equal_arms_are_controllers_of_one_package(plugin, manager, tmp_path):
-    text = URDF.read_text()
-    for side in ('left_', 'right_'):
-        for name in ('joint1', 'joint2'):
-            text = text.replace(f'"{name}"', f'"{side}{name}"') if side == 'left_' else text
-    one = manager(urdf=text, prefix='left_', name='left')
-    assert one.interfaces().split() == [
-        'left_joint1/effort', 'left_joint2/effort', 'left/left_joint1/position',
-        'left/left_joint2/position', 'left/left_joint1/velocity', 'left/left_joint2/velocity']
-    other = manager(name='right')
+def test_two_equal_arms_are_controllers_of_one_package(manager):
+    body = URDF.read_text().partition('<robot name="two_link">')[2].partition('</robot>')[0]
+    both = ''.join(re.sub('"((?:joint|link)[12]|base_link|tool0)"', rf'"{side}_\1"', body)
+                   for side in ('left', 'right'))
+    arms = {side: manager(urdf=f'<robot name="both">{both}</robot>', prefix=f'{side}_', name=side)
+            for side in ('left', 'right')}
+    for side, arm in arms.items():
+        assert arm.interfaces().split() == [
+            f'{side}_joint1/effort', f'{side}_joint2/effort', f'{side}/{side}_joint1/position',
+            f'{side}/{side}_joint2/position', f'{side}/{side}_joint1/velocity',
+            f'{side}/{side}_joint2/velocity']
+        arm.sleeping().start()
+        arm.send_target(f'{side}_joint1', f'{side}_joint2', 0.4, 0.4)
+        arm.run(0.5)
+        assert np.abs(arm.plant.state().position - 0.4).max() < 0.01, arm.log
+    left, right = arms.values()
+    left.stop()
+    left.run(0.5)
+    assert not left.active and right.run(0.3)[0] < 1e-3 and right.phase() == RUNNING
+
+
+@pytest.mark.parametrize('names, rate, said', [
+    ('joint1', 1000.0, 'joints: 1 names, and two_link has 2 joints'),
+    ('joint2,joint1', 1000.0, 'joint2 is number 1, and was exported as number 2: keep the order'),
+    ('joint1,joint2', 500.0, 'update_rate is 500 Hz, and the gains were checked at 1000 Hz')])
+def test_joints_and_rate_are_parameters_that_are_checked(plugin, tmp_path, names, rate, said):
+    one = Manager(plugin, tmp_path, rate=rate)
+    one.give_texts('joints', names)
+    assert one.init() == SUCCESS and one.configure() == FAILURE
+    assert said in one.log
+
+
+def test_joints_that_friction_keeps_from_their_targets_are_named(plugin, tmp_path, manager):
+    one = Manager(plugin, tmp_path, settings='weak')
+    assert one.configure() == SUCCESS
+    assert f'WARN weak: {RESTS}set friction_compensation, raise the gains' in one.log
+    one.cleanup()
+    other = manager()
+    assert other.log == ''
+    assert other.set_parameter('settings', 'weak') == '' and RESTS in other.log
+
+
+def test_the_state_is_that_of_a_trajectory_controller(manager):
+    one = manager()
     one.start()
-    other.start()
-    one.stop()
-    one.run(0.5)
-    assert not one.active and other.run(0.3)[0] < 1e-3 and other.phase() == RUNNING
-    wrong = Manager(plugin, tmp_path)
-    wrong.give_texts('joints', 'joint1')
-    assert wrong.init() == SUCCESS and wrong.configure() == FAILURE
-    assert 'joints: 1 names, and two_link has 2 joints' in wrong.log
+    one.send_target('joint1', 'joint2', 0.8, 0.3)
+    one.run(0.25)
+    one.spin()
+    words = one.controller_state().split()
+    rows = np.array(words[2:], float).reshape(8, 2)
+    reference, velocity, position, moved, effort, error, slip, commanded = rows
+    state = one.plant.state()
+    assert words[:2] == ['joint1', 'joint2'] and velocity[0] > 0.1 > -0.05 > velocity[1]
+    for published, true in ((position, state.position), (moved, state.velocity),
+                            (effort, state.effort), (error, reference - position),
+                            (slip, velocity - moved), (commanded, one.tau)):
+        assert np.abs(published - true).max() < 2e-6
 
 
 def jump(one):

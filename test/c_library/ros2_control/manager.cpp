@@ -188,6 +188,23 @@ void send_target(Controller * c, const char * joint0, const char * joint1, doubl
     s->callback(m);
   }
 }
+/// Names and numbers of the last message, as text.
+const char * controller_state(Controller * c) {
+  using State = control_msgs::msg::JointTrajectoryControllerState;
+  const State m = c->base->node->entity<rclcpp::Publisher<State>>("~/controller_state")->last;
+  c->text.clear();
+  for (const auto & name : m.joint_names) {
+    c->text += name + " ";
+  }
+  for (const auto & row : {m.reference.positions, m.reference.velocities, m.feedback.positions,
+                           m.feedback.velocities, m.feedback.effort, m.error.positions,
+                           m.error.velocities, m.output.effort}) {
+    for (const double number : row) {
+      c->text += std::to_string(number) + " ";
+    }
+  }
+  return c->text.c_str();
+}
 int phase(Controller * c) {
   return c->base->node->entity<rclcpp::Publisher<std_msgs::msg::UInt8>>("~/phase")->last.data;
 }

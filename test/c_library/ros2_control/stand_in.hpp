@@ -123,7 +123,7 @@ struct DiagnosticArray {
 }  // namespace diagnostic_msgs::msg
 namespace trajectory_msgs::msg {
 struct JointTrajectoryPoint {
-  std::vector<double> positions, velocities, accelerations;
+  std::vector<double> positions, velocities, accelerations, effort;
   double time_from_start = 0.0;
 };
 struct JointTrajectory {
@@ -132,6 +132,13 @@ struct JointTrajectory {
   std::vector<JointTrajectoryPoint> points;
 };
 }  // namespace trajectory_msgs::msg
+namespace control_msgs::msg {
+struct JointTrajectoryControllerState {
+  std_msgs::msg::Header header;
+  std::vector<std::string> joint_names;
+  trajectory_msgs::msg::JointTrajectoryPoint reference, feedback, error, output;
+};
+}  // namespace control_msgs::msg
 namespace std_srvs::srv {
 struct Trigger {
   struct Request {

@@ -651,6 +651,7 @@ void RobotController::share()
   {
     c.position[i] = states_[i].position;
     c.velocity[i] = states_[i].velocity;
+    c.effort[i] = states_[i].effort;
   }
   c.commanded = efforts_;
   robodyn_controller_external_effort(stepped_, c.external.data());

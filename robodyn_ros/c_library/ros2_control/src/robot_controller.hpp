@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "control_msgs/msg/joint_trajectory_controller_state.hpp"
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
 #include "geometry_msgs/msg/inertia_stamped.hpp"
@@ -202,7 +203,8 @@ private:
   rclcpp::Subscription<std_msgs::msg::Bool>::SharedPtr emergency_stop_, heartbeat_;
   rclcpp::Service<std_srvs::srv::Trigger>::SharedPtr stop_service_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr diagnostics_;
-  rclcpp::Publisher<sensor_msgs::msg::JointState>::SharedPtr reference_, external_torque_;
+  rclcpp::Publisher<control_msgs::msg::JointTrajectoryControllerState>::SharedPtr state_;
+  rclcpp::Publisher<sensor_msgs::msg::JointState>::SharedPtr external_torque_;
   rclcpp::Publisher<std_msgs::msg::UInt8>::SharedPtr phase_publisher_;
   rclcpp::node_interfaces::OnSetParametersCallbackHandle::SharedPtr on_set_parameters_;
 };

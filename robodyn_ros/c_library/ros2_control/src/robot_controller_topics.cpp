@@ -4,6 +4,7 @@
 // Topics, parameters and recordings: what the executor of the node does, beside the loop.
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace
 {
 constexpr double kLongestPast = 0.5;  // s, of the stamp of a trajectory
 constexpr double kRecordAfter = 1.0;  // s after a fault
+constexpr double kTurn = 6.283185307179586;
 constexpr int kLongestWait = 100;     // ms, for a step to take a request
 constexpr const char * kPhases[] = {"INACTIVE", "RISING", "RUNNING", "STOPPING", "FAULT"};
 
@@ -56,7 +58,8 @@ void RobotController::open_topics()
 {
   const auto node = get_node();
   diagnostics_ = node->create_publisher<diagnostic_msgs::msg::DiagnosticArray>("/diagnostics", 10);
-  reference_ = node->create_publisher<sensor_msgs::msg::JointState>("~/reference", 10);
+  state_ = node->create_publisher<control_msgs::msg::JointTrajectoryControllerState>(
+    "~/controller_state", 10);
   external_torque_ = node->create_publisher<sensor_msgs::msg::JointState>("~/external_torque", 10);
   phase_publisher_ = node->create_publisher<std_msgs::msg::UInt8>("~/phase", 10);
   trajectory_ = node->create_subscription<trajectory_msgs::msg::JointTrajectory>(
@@ -257,13 +260,27 @@ void RobotController::publish()
     std_msgs::msg::UInt8 phase;
     phase.data = static_cast<std::uint8_t>(cycle.phase);
     phase_publisher_->publish(phase);
+    control_msgs::msg::JointTrajectoryControllerState state;
+    state.header.stamp = stamp;
+    state.joint_names = joints_;
+    state.reference.positions = cycle.reference_position;
+    state.reference.velocities = cycle.reference_velocity;
+    state.feedback.positions = cycle.position;
+    state.feedback.velocities = cycle.velocity;
+    state.feedback.effort = cycle.effort;
+    state.output.effort = cycle.commanded;
+    for (std::size_t i = 0; i < joints_.size(); ++i)
+    {
+      robodyn_joint_limits limits{};
+      std::ignore = robodyn_controller_limits(cycle.settings, static_cast<int>(i), &limits);
+      const double error = cycle.reference_position[i] - cycle.position[i];
+      state.error.positions.push_back(limits.continuous ? std::remainder(error, kTurn) : error);
+      state.error.velocities.push_back(cycle.reference_velocity[i] - cycle.velocity[i]);
+    }
+    state_->publish(state);
     sensor_msgs::msg::JointState message;
     message.header.stamp = stamp;
     message.name = joints_;
-    message.position = cycle.reference_position;
-    message.velocity = cycle.reference_velocity;
-    message.effort = cycle.commanded;
-    reference_->publish(message);
     message.position = cycle.position;
     message.velocity = cycle.velocity;
     message.effort = cycle.external;
