@@ -23,7 +23,7 @@ from ..control.settings.settings import Settings
 from ..control.steps import guard, robot_dynamics
 from ..errors import printable
 from ..model.resources import package_version
-from ..model.robot import RobotModel
+from ..model.robot import Frame, RobotModel
 
 MAX_RECORDED_CYCLES = 100_000    # cycles that may be recorded
 RING = 'cycles', 'inputs', 'state', 'memory', 'vectors', 'tau', 'partner'
@@ -62,6 +62,9 @@ static const robodyn_parameters settings_parameters[SETTINGS_COUNT] = {{
 }};
 static const robodyn_body bodies_of_robot[BODIES] = {{
 {bodies}
+}};
+static const robodyn_frame fixed_frames[FIXED_FRAMES] = {{
+{frames}
 }};
 
 /* What differs between settings. */
@@ -144,6 +147,7 @@ def image_text(exported: Exported, memory: Image, functions: Mapping[str, Any],
         limits='\n'.join(_limits(exported, k) for k in range(count)),
         parameters='\n'.join(_parameters(v.settings, options) for v in exported.versions),
         bodies='\n'.join(_body(model, i) for i in range(model.nb)),
+        frames='\n'.join(f'  {_frame(name, model.frames[name])},' for name in _fixed(model)),
         differences=', '.join('{' + ', '.join(str(_bits(exported.differences(a, b)))
                                               for b in range(count)) + '}' for a in range(count)),
         reasons='\n'.join(f'  {{{_text(code)}, {_text(text)}}},'
@@ -175,6 +179,7 @@ def _constants(exported: Exported, memory: Image) -> dict[str, int]:
     points = field(CYCLE_INPUTS, 'points.header')
     out = {
         'JOINTS': nv, 'BODIES': exported.model.nb, 'SETTINGS_COUNT': count,
+        'FIXED_FRAMES': len(_fixed(exported.model)),
         'STRUCTURES': count + 2, 'WAYPOINTS': MAX_WAYPOINTS,
         'BRIEF': SHORT_SEGMENTS, 'SEGMENTS': segments_of(nv, MAX_WAYPOINTS),
         'POSE_SEGMENTS': segments_of(6), 'SPARE': SPARE_SLOTS,
@@ -273,10 +278,23 @@ def _body(model: RobotModel, i: int) -> str:
         velocity=limit(model.velocity_limit, inf), effort=limit(model.effort_limit, inf)) + ','
 
 
-def _structure(**values: str | float) -> str:
+def _fixed(model: RobotModel) -> list[str]:
+    return [name for name, frame in model.frames.items() if frame.body < 0]
+
+
+def _frame(name: str, frame: Frame) -> str:
+    from scipy.spatial.transform import Rotation  # takes a while to import
+
+    return _structure(name=name, position=frame.origin,
+                      quaternion=Rotation.from_matrix(frame.rotation).as_quat())
+
+
+def _structure(**values: str | float | ndarray) -> str:
     """Return a structure of C, whose fields are named: their order in the header may change."""
-    return '{' + ', '.join(f'.{name} = {_text(v) if isinstance(v, str) else _number(v)}'
-                           for name, v in values.items()) + '}'
+    return '{' + ', '.join(
+        f'.{name} = ' + (_text(v) if isinstance(v, str) else f'{{{", ".join(map(_number, v))}}}'
+                         if isinstance(v, ndarray) else _number(v))
+        for name, v in values.items()) + '}'
 
 
 def _bits(differ: Iterable[bool]) -> int:

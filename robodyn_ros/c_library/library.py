@@ -152,7 +152,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
     :raises ParameterError: no controller manager runs at the rate.
     """
     package = package_name(folder)
-    first = next(iter(settings.values()))
+    first, *_ = every = [*settings.values()]
     rate = first.rate
     if rate != round(rate):
         raise ParameterError(f'rate = {rate:g} Hz is not a valid update_rate of a manager',
@@ -172,6 +172,8 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@email@': _plain(_git('user.email', 'maintainer@todo.todo', EMAIL)),
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
+        # Twice as long as it takes
+        '@arming_timeout@': f'{max(0.01, *(2.0 * s.arming_samples / rate for s in every)):g}',
         '@constraints@': json.dumps(
             {'goal_time': first.goal_time_tolerance} | {name: {'goal': goal} for name, goal in zip(
                 model.joint_names, first.per_joint(model, 'goal_tolerance').tolist(),

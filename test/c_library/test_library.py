@@ -380,8 +380,9 @@ def rebuilt(folder, place, file, *changes):
                 assert old in text
                 text = text.replace(old, new)
         (place / name).write_text(text)
-    return subprocess.run([*COMPILER, *FLAGS, '-O0', '-shared', *SOURCES[2:], '-o', 'lib.so', '-lm',
-                           '-Wl,--no-undefined'], cwd=place, text=True, capture_output=True)
+    return subprocess.run(
+        [*COMPILER, *FLAGS, '-O0', '-shared', *SOURCES[2:], '-o', 'lib.so', '-lm',
+         '-Wl,--no-undefined'], cwd=place, text=True, capture_output=True)
 
 
 @pytest.mark.parametrize('file, old, new, said', [

@@ -8,6 +8,7 @@ controller manager: it deactivates a controller whose update fails, in the same 
 """
 
 import ctypes
+import json
 from pathlib import Path
 import platform
 import re
@@ -24,6 +25,8 @@ from robodyn_ros.c_library.library import FLAGS as LIBRARY_FLAGS
 from robodyn_ros.cli.app import app
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.model.rigid_body import rpy_rotation
+from scipy.spatial.transform import Rotation
 from thorough import seeds
 from typer.testing import CliRunner
 import yaml
@@ -39,10 +42,16 @@ FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
          'free': {'mode': 'gravity_compensation'},
          'kept': STIFF | {'stop_with': 'gravity'},
          'weak': STIFF | {'stiffness': [100.0, 2.0], 'damping': [8.0, 0.5],
-                          'coulomb_friction': [0.5, 0.5]}}
+                          'coulomb_friction': [0.5, 0.5]},
+         'spatial': {'mode': 'cartesian_impedance', 'task_frame': 'tool0'}}
+TABLE = ('<link name="table"/><joint name="table_joint" type="fixed"><parent link="base_link"/>'
+         '<child link="table"/><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 1.0"/></joint></robot>')
 RESTS = 'friction keeps joints from their targets: joint2 may rest 0.25 rad away (friction 0.5); '
 FLAGS = '-std=c++17', '-O0', '-Wall', '-Wextra', '-Werror', '-Wno-missing-field-initializers'
 POSE = np.array([0.3, 0.5])
+TYPES = {'string': 'std::string', 'string_array': 'std::vector<std::string>', 'bool': 'bool',
+         'double': 'double'}                                        # of C++
+BRACES = str.maketrans('[]', '{}')
 GXX = shutil.which('c++')
 PERIOD = 0.001
 SUCCESS, FAILURE, ERROR = range(3)
@@ -59,6 +68,33 @@ def run(words, cwd=None):
     return done.stdout
 
 
+def parameters_header(package):
+    """Return as much as is used of what generate_parameter_library makes of the parameters."""
+    file = package / 'src' / f'{PACKAGE}_parameters.yaml'
+    (name, declared), = yaml.safe_load(file.read_text()).items()
+    fields = {key: (TYPES[one['type']], json.dumps(one['default_value'], ensure_ascii=False)
+                    .translate(BRACES)) for key, one in declared.items()}
+    return f"""#include "stand_in.hpp"
+namespace {name} {{
+struct Params {{
+  {''.join(f'{kind} {key} = {value};' for key, (kind, value) in fields.items())}
+}};
+struct ParamListener {{
+  std::shared_ptr<rclcpp::Node> node;
+  ParamListener(std::shared_ptr<rclcpp::Node> of) : node(of) {{
+    const Params p;
+    {''.join(f'node->declare_parameter("{key}", p.{key});' for key in fields)}
+  }}
+  Params get_params() const {{
+    Params p;
+    {''.join(f'node->get_parameter("{key}").get(p.{key});' for key in fields)}
+    return p;
+  }}
+}};
+}}
+"""
+
+
 def build(package, output, *flags):
     """Compile the unchanged sources of a package with the stand-in of ROS."""
     includes = package / 'stand_in'
@@ -66,6 +102,7 @@ def build(package, output, *flags):
             file.read_text() for file in (package / 'src').iterdir())):
         (includes / name).parent.mkdir(parents=True, exist_ok=True)
         (includes / name).write_text('#include "stand_in.hpp"\n')
+    (includes / PACKAGE / f'{PACKAGE}_parameters.hpp').write_text(parameters_header(package))
     together = includes / 'together.cpp'        # the headers of C++ once
     together.write_text(''.join(f'#include "{source}"\n' for source in (
         *(package / 'src').glob('*.cpp'), HERE / 'manager.cpp')))
@@ -82,7 +119,9 @@ def package(tmp_path_factory):
     """Return a folder with an exported package."""
     pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('workspace')
-    words = ['export', 'two_link', '-o', str(place / PACKAGE), '--payload', f'{MASS},{DISTANCE}']
+    robot = place / 'two_link.urdf'
+    robot.write_text(URDF.read_text().replace('</robot>', TABLE))
+    words = ['export', str(robot), '-o', str(place / PACKAGE), '--payload', f'{MASS},{DISTANCE}']
     for name, values in FILES.items():
         (place / f'{name}.yaml').write_text(yaml.safe_dump(
             {'/**/controller': {'ros__parameters': COMMON | values}}))
@@ -354,7 +393,7 @@ def test_two_equal_arms_are_controllers_of_one_package(manager):
             f'{side}/{side}_joint2/velocity']
         arm.sleeping().start()
         arm.send_target(f'{side}_joint1', f'{side}_joint2', 0.4, 0.4)
-        arm.run(0.5)
+        arm.run(1.5)
         assert np.abs(arm.plant.state().position - 0.4).max() < 0.01, arm.log
     left, right = arms.values()
     left.stop()
@@ -551,7 +590,23 @@ def test_an_exception_ends_in_the_lifecycle(plugin, tmp_path):
     assert one.init() == SUCCESS
     one.give_texts('settings', 'stiff')                         # of another type
     assert one.init() == ERROR
-    assert 'another type' in one.log
+    assert one.log == 'ERROR parameters: parameter settings has another type\n'
+
+
+def test_poses_are_known_in_all_frames_that_are_fixed_to_the_base(manager):
+    one = manager(settings='spatial', base_frame='world')
+    one.start()
+    table = np.eye(4)
+    table[:3] = np.column_stack([rpy_rotation([0.4, 0.5, 1.0]), [0.1, 0.2, 0.3]])
+    for frame, base, goal in (('table', table, [0.4, 0.4]), ('base_link', np.eye(4), [0.3, 0.6]),
+                              ('world', np.eye(4), [0.35, 0.5])):
+        pose = np.linalg.inv(base) @ Dynamics(one.model).pose(goal, 'tool0')
+        one.send_pose(frame, *pose[:3, 3].tolist(),
+                      *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist())
+        one.run(2.0)
+        assert np.abs(one.plant.state().position - goal).max() < 0.005, one.log
+    one.send_pose('tool0', 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    assert "frame_id is 'tool0', which is not fixed to the base: transform the pose" in one.log
 
 
 def test_references_are_chained(manager):

@@ -24,7 +24,8 @@ DECLARED = [*controller_parameters.TABLE, *simulator_parameters.TABLE]
 PARAMETERS = {p.name for p in DECLARED} | {'use_sim_time'}
 ITEM = r'^- \[(.*?)\]\(\.\./(test/faults/.*?)\): (?:.*?\.)(?: \((`.*)\))?$'
 
-# Rows on node, plugin and C library, and the test of each, in the file that the cell links
+# On node, plugin and C library: rows, and the test of each, in the file that the cell links
+SECTION = TEXT.partition('### Node, plugin and C library\n')[2].partition('\n#')[0]
 PARITY = {
     'another robot': (
         'test_autostart', 'test_another_robot_with_the_same_joints_is_refused',
@@ -56,7 +57,8 @@ def test_rows():
     for test in with_rows():
         tests[test.row.fault].append(test)
     rows = {fault: (file, quoted(named)) for fault, file, named in re.findall(ITEM, TEXT, re.M)}
-    assert len(rows) == TEXT.count('](../test/faults/test_') - TEXT.count('[mutation test]')
+    links = TEXT.replace(SECTION, '').count('](../test/faults/test_')
+    assert len(rows) == links - TEXT.count('[mutation test]')
     assert rows.keys() == tests.keys(), 'rows of docs/safety.md, and those of tests'
     for fault, (file, named) in rows.items():
         files = {Path(test.__code__.co_filename).name for test in tests[fault]}
@@ -68,8 +70,7 @@ def test_rows():
 
 
 def test_node_plugin_and_c_library_are_compared_by_tests():
-    section = TEXT.partition('### Node, plugin and C library\n')[2].partition('\n#')[0]
-    rows = {row[0]: row[1:] for line in re.findall(r'^\| (.+) \|$', section, re.M)
+    rows = {row[0]: row[1:] for line in re.findall(r'^\| (.+) \|$', SECTION, re.M)
             if len(row := line.split(' | ')) == 4}
     assert rows.keys() == PARITY.keys()
     for row, cells in rows.items():

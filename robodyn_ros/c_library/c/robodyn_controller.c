@@ -888,6 +888,15 @@ ROBODYN_API int robodyn_controller_body(int index, robodyn_body *body)
   return 1;
 }
 
+ROBODYN_API int robodyn_controller_fixed_frame(int index, robodyn_frame *frame)
+{
+  if (index < 0 || index >= FIXED_FRAMES) {
+    return 0;
+  }
+  *frame = fixed_frames[index];
+  return 1;
+}
+
 ROBODYN_API double robodyn_controller_payload_mass(void)
 {
   return PAYLOAD_MASS;

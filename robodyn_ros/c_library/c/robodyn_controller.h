@@ -67,6 +67,13 @@ typedef struct {
   double effort;                         /* N·m | N */
 } robodyn_body;
 
+/* A frame of the robot that does not move, and its pose in that of the base. */
+typedef struct {
+  const char *name;
+  double position[3];   /* m */
+  double quaternion[4]; /* x, y, z, w */
+} robodyn_frame;
+
 /* Parameters of some settings that concern who else has to hold the arm. */
 typedef struct {
   double arming_time;   /* s, of the good samples before the arm is driven */
@@ -155,6 +162,9 @@ ROBODYN_API int robodyn_controller_parameters(int settings, robodyn_parameters *
 
 /* Writes a body of the robot as its URDF has it; returns 0 if there is none of this index. */
 ROBODYN_API int robodyn_controller_body(int index, robodyn_body *body);
+
+/* Writes a frame that does not move, of the base or of what is fixed to it; 0: there is none. */
+ROBODYN_API int robodyn_controller_fixed_frame(int index, robodyn_frame *frame);
 
 /* Greatest mass of a payload [kg], and how far its center may be from the frame [m]; 0: none. */
 ROBODYN_API double robodyn_controller_payload_mass(void);

@@ -188,6 +188,18 @@ void send_target(Controller * c, const char * joint0, const char * joint1, doubl
     s->callback(m);
   }
 }
+void send_pose(Controller * c, const char * frame, double x, double y, double z, double qx,
+               double qy, double qz, double qw) {
+  geometry_msgs::msg::PoseStamped m;
+  m.header.frame_id = frame;
+  m.pose.position = {x, y, z};
+  m.pose.orientation = {qx, qy, qz, qw};
+  if (const auto s =
+        c->base->node->entity<rclcpp::Subscription<geometry_msgs::msg::PoseStamped>>(
+          "~/target_pose")) {
+    s->callback(m);
+  }
+}
 /// Names and numbers of the last message, as text.
 const char * controller_state(Controller * c) {
   using State = control_msgs::msg::JointTrajectoryControllerState;

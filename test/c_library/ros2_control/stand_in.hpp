@@ -152,13 +152,6 @@ struct Trigger {
 };
 }  // namespace std_srvs::srv
 namespace rcl_interfaces::msg {
-struct Range {
-  double from_value = 0.0, to_value = 0.0;
-};
-struct ParameterDescriptor {
-  bool read_only = false;
-  std::vector<Range> floating_point_range;
-};
 struct SetParametersResult {
   bool successful = true;
   std::string reason;
@@ -187,12 +180,12 @@ public:
   using Value = std::variant<bool, double, std::string, std::vector<std::string>>;
   Parameter(const std::string & name, const Value & value) : name_(name), value_(value) {}
   const std::string & get_name() const { return name_; }
-  bool as_bool() const { return std::get<bool>(value_); }
+  template <typename Kind>
+  void get(Kind & value) const {
+    value = std::get<Kind>(value_);
+  }
   double as_double() const { return std::get<double>(value_); }
   const std::string & as_string() const { return std::get<std::string>(value_); }
-  const std::vector<std::string> & as_string_array() const {
-    return std::get<std::vector<std::string>>(value_);
-  }
 
 private:
   std::string name_;
@@ -262,9 +255,8 @@ public:
     return Time(times++);
   }
   template <typename Value>
-  void declare_parameter(const std::string & key, const Value & value,
-                         const rcl_interfaces::msg::ParameterDescriptor & = {}) {
-    const Parameter::Value given = convert(value);
+  void declare_parameter(const std::string & key, const Value & value) {
+    const Parameter::Value given = value;
     parameters[key] = overrides.count(key) ? overrides[key] : given;
     if (parameters[key].index() != given.index()) {
       throw std::runtime_error("parameter " + key + " has another type");
@@ -302,11 +294,6 @@ public:
   }
 
 private:
-  static Parameter::Value convert(const char * value) { return std::string(value); }
-  template <typename Value>
-  static Parameter::Value convert(const Value & value) {
-    return value;
-  }
   template <typename Kind, typename... Callback>
   std::shared_ptr<Kind> add(const std::string & key, Callback... callback) {
     auto made = std::make_shared<Kind>();

@@ -21,6 +21,7 @@
 #include "rclcpp_lifecycle/state.hpp"
 #include "realtime_tools/lock_free_queue.hpp"
 #include "robodyn_controller.h"
+#include "robot_controller/robot_controller_parameters.hpp"
 #include "sensor_msgs/msg/joint_state.hpp"
 #include "std_msgs/msg/bool.hpp"
 #include "std_msgs/msg/u_int8.hpp"
@@ -149,6 +150,7 @@ private:
   std::string error_text(int error, int joint) const;
   const char * joint_name(int joint) const;
 
+  std::shared_ptr<ParamListener> listener_;
   std::vector<std::string> joints_;
   int recorded_ = 0;  // cycles
   std::vector<std::string> state_interface_types_;
@@ -166,9 +168,9 @@ private:
   double not_taken_ = 0.0;  // s for which the hardware interface has not taken all commands
   double arming_timeout_ = 0.0, state_timeout_ = 0.0;
   int phase_ = ROBODYN_INACTIVE;
-  bool applied_now_ = false;        // the library has efforts to be applied in this cycle
-  bool failed_ = false;             // a failure that the manager has to act on
-  const char * refusal_ = nullptr;  // why it was not armed at first
+  bool applied_now_ = false;          // the library has efforts to be applied in this cycle
+  bool failed_ = false;               // a failure that the manager has to act on
+  const char * refusal_ = nullptr;    // why it was not armed at first
   const char * no_reason_ = nullptr;  // address of this code
   int refusal_joint_ = -1;
   bool release_at_fault_ = false;
@@ -194,7 +196,7 @@ private:
   std::vector<Recording> recordings_;
   double telemetry_rate_ = 0.0;
   bool has_fallback_ = false;
-  std::string base_frame_, payload_frame_, flight_folder_;
+  std::string prefix_, base_frame_, payload_frame_, flight_folder_;
   int ticks_ = 0;
   rclcpp::TimerBase::SharedPtr timer_;
   rclcpp::Subscription<trajectory_msgs::msg::JointTrajectory>::SharedPtr trajectory_;

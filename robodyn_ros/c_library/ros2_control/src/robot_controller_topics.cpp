@@ -17,9 +17,19 @@ namespace
 constexpr double kLongestPast = 0.5;  // s, of the stamp of a trajectory
 constexpr double kRecordAfter = 1.0;  // s after a fault
 constexpr double kTurn = 6.283185307179586;
-constexpr int kLongestWait = 100;     // ms, for a step to take a request
+constexpr int kLongestWait = 100;  // ms, for a step to take a request
 constexpr const char * kPhases[] = {"INACTIVE", "RISING", "RUNNING", "STOPPING", "FAULT"};
 
+/// Product of two quaternions (x, y, z, w).
+void multiply(const double * a, const double * b, double * product)
+{
+  for (int i = 0; i < 3; ++i)
+  {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    product[i] = a[3] * b[i] + b[3] * a[i] + a[j] * b[k] - a[k] * b[j];
+  }
+  product[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+}
 }  // namespace
 
 std::string RobotController::described(const char * code, int joint) const
@@ -529,15 +539,35 @@ void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & messag
     *pose_, true,
     [&](const Library & library) -> std::string
     {
-      const auto & frame = message.header.frame_id;
-      if (!frame.empty() && frame != base_frame_)
+      const auto & name = message.header.frame_id;
+      robodyn_frame frame;
+      int k = 0;
+      while (robodyn_controller_fixed_frame(k, &frame) && name != prefix_ + frame.name)
       {
-        return "frame_id is '" + frame + "': transform the pose to " + base_frame_;
+        ++k;
+      }
+      if (!robodyn_controller_fixed_frame(k, &frame))
+      {
+        if (!name.empty() && name != base_frame_)
+        {
+          return "frame_id is '" + name +
+                 "', which is not fixed to the base: transform the pose to " + base_frame_;
+        }
+        frame = {"", {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 1.0}};  // another name of the base
       }
       const auto & p = message.pose.position;
       const auto & q = message.pose.orientation;
-      const double position[] = {p.x, p.y, p.z};
-      const double quaternion[] = {q.x, q.y, q.z, q.w};
+      const double * const f = frame.quaternion;
+      const double moved[] = {p.x, p.y, p.z, 0.0}, turned[] = {q.x, q.y, q.z, q.w};
+      const double back[] = {-f[0], -f[1], -f[2], f[3]};
+      double position[4], quaternion[4];
+      multiply(f, moved, quaternion);
+      multiply(quaternion, back, position);
+      for (int i = 0; i < 3; ++i)
+      {
+        position[i] += frame.position[i];
+      }
+      multiply(f, turned, quaternion);
       const int error = robodyn_controller_post_pose(library.get(), position, quaternion);
       return result(library, error, -1);
     });
