@@ -136,7 +136,8 @@ def package(tmp_path_factory):
 def plugin(package):
     """Return the plugin, loaded."""
     library = ctypes.CDLL(build(package, 'plugin.so', '-shared'))
-    for name in ('log_text', 'set_parameter', 'stop', 'interfaces', 'controller_state'):
+    for name in ('log_text', 'set_parameter', 'stop', 'interfaces', 'controller_state',
+                 'diagnostics'):
         getattr(library, name).restype = ctypes.c_char_p
     for name in ('states', 'commands'):
         getattr(library, name).restype = ctypes.POINTER(ctypes.c_double)
@@ -524,6 +525,11 @@ def test_emergency_stop_and_heartbeat(manager):
     one.send_bool('~/emergency_stop', 1)
     one.run(0.05)
     assert 'FAULT EMERGENCY_STOP' in one.log
+    one.run(1.0)                                                # they are published every second
+    status, *values = one.diagnostics().split('\n')
+    assert status == '2 FAULT: EMERGENCY_STOP: emergency stop'
+    assert {'phase: FAULT', 'mode: joint_impedance', 'settings: stiff', 'commands not taken: 0',
+            'events not reported: 0', 'reason code: EMERGENCY_STOP'} <= {*values}
     one.end()
     assert refusal(one) == 'EMERGENCY_STOP', 'heard before this activation'
     one.send_bool('~/emergency_stop', 0)

@@ -217,6 +217,16 @@ const char * controller_state(Controller * c) {
   }
   return c->text.c_str();
 }
+const char * diagnostics(Controller * c) {
+  using Array = diagnostic_msgs::msg::DiagnosticArray;
+  const auto status =
+    c->base->node->entity<rclcpp::Publisher<Array>>("/diagnostics")->last.status.at(0);
+  c->text = std::to_string(status.level) + " " + status.message;
+  for (const auto & one : status.values) {
+    c->text += "\n" + one.key + ": " + one.value;
+  }
+  return c->text.c_str();
+}
 int phase(Controller * c) {
   return c->base->node->entity<rclcpp::Publisher<std_msgs::msg::UInt8>>("~/phase")->last.data;
 }
@@ -289,7 +299,7 @@ int main(int count, char ** words) {
   executor.join();
   publisher.join();
   loop.join();
-  failures += shut_down(c);
+  failures += shut_down(c) + (allocations(c) != 0);
   destroy(c);
   std::printf("%s%d failures, %ld spins, %ld messages\n", stand_in::log.c_str(), failures,
               spins.load(), messages.load());

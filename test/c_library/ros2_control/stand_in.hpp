@@ -336,6 +336,26 @@ private:
   Value values_[capacity];
   std::atomic<std::size_t> begin_{0}, end_{0};
 };
+template <typename Value>
+class RealtimeThreadSafeBox {
+public:
+  bool try_set(const std::function<void(Value &)> & function) {
+    const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    return lock.owns_lock() && (function(value_), true);
+  }
+  void set(const Value & value) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    value_ = value;
+  }
+  Value get() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return value_;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  Value value_;
+};
 }  // namespace realtime_tools
 
 namespace urdf {

@@ -163,15 +163,16 @@ CallbackReturn RobotController::configure()
     return CallbackReturn::FAILURE;
   }
 
-  cycle_ = Cycle{};
+  Cycle cycle;
   states_.assign(n, {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
   for (auto * array :
-       {&applied_, &efforts_, &zeros_, &cycle_.position, &cycle_.velocity, &cycle_.effort,
-        &cycle_.reference_position, &cycle_.reference_velocity, &cycle_.commanded, &cycle_.external,
+       {&applied_, &efforts_, &zeros_, &cycle.position, &cycle.velocity, &cycle.effort,
+        &cycle.reference_position, &cycle.reference_velocity, &cycle.commanded, &cycle.external,
         &chained_position_, &chained_velocity_})
   {
     array->assign(n, 0.0);
   }
+  cycle_.set(cycle);
   arming_timeout_ = given.arming_timeout;
   state_timeout_ = parameters(0).state_timeout;
   release_at_fault_ = given.release_at_fault;
@@ -602,12 +603,11 @@ bool RobotController::write(const std::vector<double> & efforts)
 void RobotController::share()
 {
   ++cycles_;
-  const std::unique_lock<std::mutex> lock(cycle_mutex_, std::try_to_lock);
-  if (!lock.owns_lock())
-  {
-    return;
-  }
-  Cycle & c = cycle_;
+  std::ignore = cycle_.try_set([this](Cycle & c) { write(c); });
+}
+
+void RobotController::write(Cycle & c) const
+{
   c.phase = phase_;
   c.settings = robodyn_controller_settings(stepped_);
   const bool refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);

@@ -20,6 +20,7 @@
 #include "rclcpp/rclcpp.hpp"
 #include "rclcpp_lifecycle/state.hpp"
 #include "realtime_tools/lock_free_queue.hpp"
+#include "realtime_tools/realtime_thread_safe_box.hpp"
 #include "robodyn_controller.h"
 #include "robot_controller/robot_controller_parameters.hpp"
 #include "sensor_msgs/msg/joint_state.hpp"
@@ -114,6 +115,7 @@ private:
   void read_chained_reference();
   bool write(const std::vector<double> & efforts);
   void share();
+  void write(Cycle & c) const;
   void push(Event::Kind kind, const char * reason = "NO_REASON", int joint = -1);
   void fail(Event::Kind kind, const char * reason = "NO_REASON", int joint = -1);
 
@@ -180,11 +182,10 @@ private:
   // Between the loop and the executor
   realtime_tools::LockFreeSPSCQueue<Event, 128> events_;
   std::atomic<bool> active_{false};
-  std::mutex cycle_mutex_;  // updates only try to lock it
-  Cycle cycle_;
-  std::mutex library_mutex_;      // what follows; not locked in updates
-  Library library_, spare_;       // in use; for the next activation
-  std::vector<Library> retired_;  // to be freed
+  realtime_tools::RealtimeThreadSafeBox<Cycle> cycle_;  // updates only try to lock it
+  std::mutex library_mutex_;                            // what follows; not locked in updates
+  Library library_, spare_;                             // in use; for the next activation
+  std::vector<Library> retired_;                        // to be freed
   Intent intent_;
   int stop_ = -1;  // emergency stop that was heard last, -1 for none
   std::chrono::steady_clock::time_point heartbeat_time_;

@@ -257,11 +257,7 @@ void RobotController::write_recordings(bool all)
 
 void RobotController::publish()
 {
-  Cycle cycle;
-  {
-    const std::lock_guard<std::mutex> lock(cycle_mutex_);
-    cycle = cycle_;
-  }
+  const Cycle cycle = cycle_.get();
   const bool active = active_;
   const auto stamp = get_node()->now();
   const bool fault = cycle.phase == ROBODYN_FAULT;
