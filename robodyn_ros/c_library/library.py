@@ -37,6 +37,7 @@ SOURCES = Path(__file__).with_name('c')
 CPU = 'x86-64-v3'           # AVX2 and FMA: Intel since 2013, AMD since 2015
 ARM, ARM_CPU = 'aarch64-linux-gnu', 'cortex-a72'
 HEADER, SOURCE = 'robodyn_controller.h', 'robodyn_controller.c'
+VERSION = '#define ROBODYN_CONTROLLER_VERSION '
 CYCLE, ARM_CYCLE, IMAGE = 'robodyn_cycle.s', 'robodyn_cycle_aarch64.s', 'robodyn_image.h'
 FLAGS = '-std=c11', '-O2', '-Wall', '-Wextra', '-fPIC', '-fvisibility=hidden', '-ffp-contract=off'
 
@@ -73,24 +74,25 @@ def write_sources(exported: Exported, folder: Path, *, aarch64: bool) -> None:
     """Write what the library is made of: C sources and assembly."""
     functions = exported.functions()
     memory = exported.memory(functions)
+    code = f'robodyn_cycle_of_export_{code_digest(functions)}'
+    header = (SOURCES / HEADER).read_text(encoding='utf-8')
     text = image_text(exported, memory, functions, description(
         exported.model, dict(enumerate(exported.versions)),
-        exported.controller.inputs))
+        exported.controller.inputs), code=code, version=header.partition(VERSION)[2].split()[0])
+    label = f'\t.globl\t{code}\n\t.hidden\t{code}\n{code}:\n'
     with writing(folder, 'output', 'choose another folder'):
         folder.mkdir(parents=True, exist_ok=True)
         for source in (HEADER, SOURCE):
             shutil.copy(SOURCES / source, folder)
-        (folder / CYCLE).write_text(stored_assembly(functions, CPU))
+        (folder / CYCLE).write_text(label + stored_assembly(functions, CPU))
         if aarch64:
-            (folder / ARM_CYCLE).write_text(stored_assembly(functions, ARM_CPU, ARM))
+            (folder / ARM_CYCLE).write_text(label + stored_assembly(functions, ARM_CPU, ARM))
         (folder / IMAGE).write_text(text, encoding='utf-8')
 
 
 def stored_assembly(functions: Mapping[str, Any], cpu: str, triple: str = '') -> str:
     """Return assembly, see :func:`.linking.assembly`, made now or before."""
-    digest = hashlib.sha256(fingerprint(()) + f'{cpu} {triple}'.encode())
-    for symbol, function in functions.items():
-        digest.update(f'{symbol} {function._library._get_module_for_linking()}'.encode())
+    digest = hashlib.sha256(fingerprint(()) + f'{cpu} {triple} {code_digest(functions)}'.encode())
 
     def make(cached: Path | None) -> str:
         file = cached and cached / CYCLE
@@ -101,6 +103,14 @@ def stored_assembly(functions: Mapping[str, Any], cpu: str, triple: str = '') ->
             file.write_text(code)
         return code
     return stored(f'assembly_{digest.hexdigest()[:20]}', 'assembly', make)
+
+
+def code_digest(functions: Mapping[str, Any]) -> str:
+    """Return a digest of the code of functions, for any processor, and thus of its memory."""
+    digest = hashlib.sha256()
+    for symbol, function in functions.items():
+        digest.update(f'{symbol} {function._library._get_module_for_linking()}'.encode())
+    return digest.hexdigest()[:20]
 
 
 def c_compiler() -> list[str]:
@@ -142,7 +152,7 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
     :raises ParameterError: no controller manager runs at the rate.
     """
     package = package_name(folder)
-    first = next(iter(settings.values()))
+    first, *_ = every = [*settings.values()]
     rate = first.rate
     if rate != round(rate):
         raise ParameterError(f'rate = {rate:g} Hz is not a valid update_rate of a manager',
@@ -162,6 +172,12 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@email@': _plain(_git('user.email', 'maintainer@todo.todo', EMAIL)),
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
+        # Twice as long as it takes
+        '@arming_timeout@': f'{max(0.01, *(2.0 * s.arming_samples / rate for s in every)):g}',
+        '@constraints@': json.dumps(
+            {'goal_time': first.goal_time_tolerance} | {name: {'goal': goal} for name, goal in zip(
+                model.joint_names, first.per_joint(model, 'goal_tolerance').tolist(),
+                strict=True)}),
         '@joint_list@': ', '.join(f'`{_plain(name)}`' for name in model.joint_names),
     }
     with writing(folder, 'output', 'choose another folder'):

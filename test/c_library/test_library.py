@@ -19,7 +19,14 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.c_library.exported import Exported, Options
-from robodyn_ros.c_library.library import ARM, ARM_CPU, CPU, stored_assembly, write_library
+from robodyn_ros.c_library.library import (
+    ARM,
+    ARM_CPU,
+    CPU,
+    FLAGS,
+    stored_assembly,
+    write_library,
+)
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.linking import assembly, image
@@ -37,6 +44,7 @@ import yaml
 
 HOST, ALLOCATIONS = (Path(__file__).with_name(name) for name in (
     'replay_host.c', 'count_allocations.c'))
+SOURCES = ('robodyn_controller.h', 'robodyn_image.h', 'robodyn_controller.c', 'robodyn_cycle.s')
 NODE = {'heartbeat_timeout': 0.2, 'emergency_stop': True}      # of the node, not of the settings
 MASS, DISTANCE = 3.0, 0.1
 COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'task_frame': 'tool0'}
@@ -363,6 +371,42 @@ def test_it_needs_libm_and_libc_alone(folder):
     assert set(re.findall(r'NEEDED.*\[(.*)\]', needed)) <= {'libm.so.6', 'libc.so.6'}
 
 
+def rebuilt(folder, place, file, *changes):
+    """Compile the library elsewhere, texts in a file replaced; return the process."""
+    for name in SOURCES:
+        text = (folder / name).read_text()
+        if name == file:
+            for old, new in zip(changes[::2], changes[1::2], strict=True):
+                assert old in text
+                text = text.replace(old, new)
+        (place / name).write_text(text)
+    return subprocess.run(
+        [*COMPILER, *FLAGS, '-O0', '-shared', *SOURCES[2:], '-o', 'lib.so', '-lm',
+         '-Wl,--no-undefined'], cwd=place, text=True, capture_output=True)
+
+
+@pytest.mark.parametrize('file, old, new, said', [
+    ('robodyn_cycle.s', 'robodyn_cycle_of_export_', 'robodyn_cycle_of_export_0',
+     'robodyn_cycle_of_export_'),
+    ('robodyn_controller.h', 'VERSION 4', 'VERSION 5', 'are of two versions: export again'),
+    ('robodyn_controller.h', 'double arming_time;', 'double other_time;', 'arming_time')])
+def test_files_of_two_exports_are_refused_by_name(folder, tmp_path, file, old, new, said):
+    done = rebuilt(folder, tmp_path, file, old, new)
+    assert done.returncode and said in done.stderr, done.stderr
+
+
+def test_fields_in_another_order_are_not_misread(folder, tmp_path):
+    done = rebuilt(folder, tmp_path, 'robodyn_controller.h', 'arming_time', 'other',
+                   'state_timeout', 'arming_time', 'other', 'state_timeout')
+    assert done.returncode == 0, done.stderr
+    values = (ctypes.c_double * 5)()
+    assert ctypes.CDLL(tmp_path / 'lib.so').robodyn_controller_parameters(FIRST, values)
+    first = settings_of(STIFF)
+    assert [*values][:3] == [first.state_timeout, first.arming_samples / first.rate, 0.2]
+
+
+
+
 # --- Through ctypes --------------------------------------------------------------------------
 
 
@@ -378,7 +422,7 @@ class Library:
                            ('settings_mode', ctypes.c_char_p),
                            ('settings_name', ctypes.c_char_p)):
             self.function(name).restype = kind
-        self.controller = ctypes.c_void_p(self.function('create')(3, 2, recorded, None))
+        self.controller = ctypes.c_void_p(self.function('create')(4, 2, recorded, None))
         self.state, self.tau, self.time = np.full((2, 7), np.nan), np.zeros(2), 0.0
         self.state[:, :3] = [[0.3, 0.0, 16.79165356], [0.5, 0.0, 2.73387713]]
         self.beats = True
@@ -416,7 +460,7 @@ def library(folder):
 
 def test_the_library_tells_what_was_exported(library):
     f = library.function
-    assert f('version')() == 3 and f('robot')() == b'two_link' and f('joints')() == 2
+    assert f('version')() == 4 and f('robot')() == b'two_link' and f('joints')() == 2
     assert f('joint')(1) == b'joint2' and f('joint')(2) is None and f('period')() == 0.001
     assert [f('settings_name')(k).decode() for k in range(f('settings_count')())] == [*FILES]
     assert f('settings_mode')(FREE) == b'gravity_compensation'
@@ -426,13 +470,20 @@ def test_the_library_tells_what_was_exported(library):
     assert f('limits')(FIRST, 1, limits) == 1 and f('limits')(FIRST, 2, limits) == 0
     assert limits[1] == load_urdf('two_link').position_upper[1]
     assert f('payload_mass')() == MASS
+    names, numbers_of = (ctypes.c_char_p * 8)(), (ctypes.c_double * 8)()
+    for values in (names, numbers_of):
+        assert f('body')(1, values) == 1 and f('body')(2, values) == 0
+    model = load_urdf('two_link')
+    assert names[:3] == [b'joint2', b'joint1', b'revolute']
+    assert numbers_of[3:] == [model.mass[1], model.position_lower[1], model.position_upper[1],
+                              model.velocity_limit[1], model.effort_limit[1]]
     assert f('reason_text')(b'STALE_STATE') == b'state is stale' and f('reason_text')(b'x') is None
     assert f('error_text')(8).startswith(b'the law in force') and f('error_text')(99)
 
 
 def test_headers_and_neighbours(library, folder):
     create, error = library.function('create'), ctypes.c_int()
-    for version, joints, expected in ((2, 2, 1), (4, 2, 1), (3, 3, 2), (3, 2, 0)):
+    for version, joints, expected in ((3, 2, 1), (5, 2, 1), (4, 3, 2), (4, 2, 0)):
         controller = create(version, joints, 0, ctypes.byref(error))
         assert (controller is None, error.value) == (expected != 0, expected)
     other = Library(folder)
@@ -458,6 +509,13 @@ def test_stops_of_others(library):
     assert library.phase() == guard.RUNNING
     library.run(20)
     assert library.phase() == guard.FAULT and library.reason() == b'HEARTBEAT_LOST'
+
+
+def test_a_stop_ends_with_no_efforts(library):
+    library.start()
+    library.stop()
+    library.run(400)
+    assert library.phase() == guard.INACTIVE and np.isnan(library.tau).all()
 
 
 def numbers(*values):
@@ -496,7 +554,7 @@ def test_an_arm_that_is_armed_in_every_cycle_is_armed(library):
     assert library.phase() == guard.RUNNING, library.reason()
 
 
-def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):
+def test_a_payload_changes_gravity_within_its_bounds(library, folder, tmp_path):
     def post(mass, *center):
         error = library.post_payload(ctypes.c_double(mass), numbers(*center))
         library.run(1)
@@ -523,6 +581,11 @@ def test_a_payload_changes_gravity_within_its_bounds(library, tmp_path):
     flown = read(tmp_path / 'flight')
     agreement = Replay(flown.model, flown.snapshot).compare()
     assert agreement.cycles == agreement.same == 2000
+    assert post(0.1, 0.0, 0.02, 0.05) == 0
+    other = Library(folder)                             # knows neither payload nor settings
+    other.start()
+    assert other.settings() == FIRST and np.abs(other.tau - before).max() < 1e-9
+    other.destroy()
 
 
 def test_without_cycles_to_record_there_is_no_recording(folder, tmp_path):

@@ -8,6 +8,7 @@ controller manager: it deactivates a controller whose update fails, in the same 
 """
 
 import ctypes
+import json
 from pathlib import Path
 import platform
 import re
@@ -24,6 +25,8 @@ from robodyn_ros.c_library.library import FLAGS as LIBRARY_FLAGS
 from robodyn_ros.cli.app import app
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.model.rigid_body import rpy_rotation
+from scipy.spatial.transform import Rotation
 from thorough import seeds
 from typer.testing import CliRunner
 import yaml
@@ -37,9 +40,18 @@ COMMON = {'rate': 1000.0, 'payload_frame': 'link2', 'arming_samples': 1,
 STIFF = {'mode': 'joint_impedance', 'stiffness': [100.0, 60.0], 'damping': [8.0, 4.0]}
 FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
          'free': {'mode': 'gravity_compensation'},
-         'kept': STIFF | {'stop_with': 'gravity'}}
+         'kept': STIFF | {'stop_with': 'gravity'},
+         'weak': STIFF | {'stiffness': [100.0, 2.0], 'damping': [8.0, 0.5],
+                          'coulomb_friction': [0.5, 0.5]},
+         'spatial': {'mode': 'cartesian_impedance', 'task_frame': 'tool0'}}
+TABLE = ('<link name="table"/><joint name="table_joint" type="fixed"><parent link="base_link"/>'
+         '<child link="table"/><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 1.0"/></joint></robot>')
+RESTS = 'friction keeps joints from their targets: joint2 may rest 0.25 rad away (friction 0.5); '
 FLAGS = '-std=c++17', '-O0', '-Wall', '-Wextra', '-Werror', '-Wno-missing-field-initializers'
 POSE = np.array([0.3, 0.5])
+TYPES = {'string': 'std::string', 'string_array': 'std::vector<std::string>', 'bool': 'bool',
+         'double': 'double'}                                        # of C++
+BRACES = str.maketrans('[]', '{}')
 GXX = shutil.which('c++')
 PERIOD = 0.001
 SUCCESS, FAILURE, ERROR = range(3)
@@ -56,6 +68,33 @@ def run(words, cwd=None):
     return done.stdout
 
 
+def parameters_header(package):
+    """Return as much as is used of what generate_parameter_library makes of the parameters."""
+    file = package / 'src' / f'{PACKAGE}_parameters.yaml'
+    (name, declared), = yaml.safe_load(file.read_text()).items()
+    fields = {key: (TYPES[one['type']], json.dumps(one['default_value'], ensure_ascii=False)
+                    .translate(BRACES)) for key, one in declared.items()}
+    return f"""#include "stand_in.hpp"
+namespace {name} {{
+struct Params {{
+  {''.join(f'{kind} {key} = {value};' for key, (kind, value) in fields.items())}
+}};
+struct ParamListener {{
+  std::shared_ptr<rclcpp::Node> node;
+  ParamListener(std::shared_ptr<rclcpp::Node> of) : node(of) {{
+    const Params p;
+    {''.join(f'node->declare_parameter("{key}", p.{key});' for key in fields)}
+  }}
+  Params get_params() const {{
+    Params p;
+    {''.join(f'node->get_parameter("{key}").get(p.{key});' for key in fields)}
+    return p;
+  }}
+}};
+}}
+"""
+
+
 def build(package, output, *flags):
     """Compile the unchanged sources of a package with the stand-in of ROS."""
     includes = package / 'stand_in'
@@ -63,6 +102,7 @@ def build(package, output, *flags):
             file.read_text() for file in (package / 'src').iterdir())):
         (includes / name).parent.mkdir(parents=True, exist_ok=True)
         (includes / name).write_text('#include "stand_in.hpp"\n')
+    (includes / PACKAGE / f'{PACKAGE}_parameters.hpp').write_text(parameters_header(package))
     together = includes / 'together.cpp'        # the headers of C++ once
     together.write_text(''.join(f'#include "{source}"\n' for source in (
         *(package / 'src').glob('*.cpp'), HERE / 'manager.cpp')))
@@ -79,13 +119,16 @@ def package(tmp_path_factory):
     """Return a folder with an exported package."""
     pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('workspace')
-    words = ['export', 'two_link', '-o', str(place / PACKAGE), '--payload', f'{MASS},{DISTANCE}']
+    robot = place / 'two_link.urdf'
+    robot.write_text(URDF.read_text().replace('</robot>', TABLE))
+    words = ['export', str(robot), '-o', str(place / PACKAGE), '--payload', f'{MASS},{DISTANCE}']
     for name, values in FILES.items():
         (place / f'{name}.yaml').write_text(yaml.safe_dump(
             {'/**/controller': {'ros__parameters': COMMON | values}}))
         words += ['--config', str(place / f'{name}.yaml')]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
+    assert f'warning: weak: {RESTS}' in result.output and result.output.count(RESTS) == 1
     return place / PACKAGE
 
 
@@ -93,7 +136,8 @@ def package(tmp_path_factory):
 def plugin(package):
     """Return the plugin, loaded."""
     library = ctypes.CDLL(build(package, 'plugin.so', '-shared'))
-    for name in ('log_text', 'set_parameter', 'stop', 'interfaces'):
+    for name in ('log_text', 'set_parameter', 'stop', 'interfaces', 'controller_state',
+                 'diagnostics'):
         getattr(library, name).restype = ctypes.c_char_p
     for name in ('states', 'commands'):
         getattr(library, name).restype = ctypes.POINTER(ctypes.c_double)
@@ -110,14 +154,14 @@ class Manager:
     """
 
     def __init__(self, plugin, folder, fallback='other', plant=None, urdf=None, name='controller',
-                 **parameters):
+                 rate=1.0 / PERIOD, **parameters):
         from robodyn_ros.simulation.plant import Plant
 
         self._plugin, self.model = plugin, plant or load_urdf('two_link')
         self.plant = Plant(self.model.to_urdf(), model=self.model, timestep=0.25e-3, substeps=4)
         self.plant.reset(POSE)
         self._controller = ctypes.c_void_p(plugin.create(
-            name.encode(), ctypes.c_double(1.0 / PERIOD),
+            name.encode(), ctypes.c_double(rate),
             (URDF.read_text() if urdf is None else urdf).encode()))
         self.active, self.fallback, self.beats = False, fallback, True
         self.give_texts('fallback_controllers', fallback)
@@ -325,6 +369,8 @@ def test_what_is_asked_for_is_judged_before_the_answer(manager):
     ('velocity="8"', 'velocity="3"', 'velocity limit of joint1 is 3'),
     ('lower="-3.1416"', 'lower="-1"', 'lower limit of joint1 is -1'),
     ('"joint2"', '"other"', 'it has no joint joint2'),
+    ('"link1"/>\n    <child link="link2"', '"base_link"/>\n    <child link="link2"',
+     'joint2 is moved by no joint, and was by joint1'),
     (URDF.read_text(), '', 'it cannot be read')])
 def test_another_robot_with_the_same_joints_is_refused(plugin, tmp_path, old, new, said):
     text = URDF.read_text()
@@ -335,25 +381,63 @@ def test_another_robot_with_the_same_joints_is_refused(plugin, tmp_path, old, ne
     assert said in log and 'export again from this URDF' in log, log
 
 
-def test_two_equal_arms_are_controllers_of_one_package(plugin, manager, tmp_path):
-    text = URDF.read_text()
-    for side in ('left_', 'right_'):
-        for name in ('joint1', 'joint2'):
-            text = text.replace(f'"{name}"', f'"{side}{name}"') if side == 'left_' else text
-    one = manager(urdf=text, prefix='left_', name='left')
-    assert one.interfaces().split() == [
-        'left_joint1/effort', 'left_joint2/effort', 'left/left_joint1/position',
-        'left/left_joint2/position', 'left/left_joint1/velocity', 'left/left_joint2/velocity']
-    other = manager(name='right')
+def test_two_equal_arms_are_controllers_of_one_package(manager):
+    body = URDF.read_text().partition('<robot name="two_link">')[2].partition('</robot>')[0]
+    both = ''.join(re.sub('"((?:joint|link)[12]|base_link|tool0)"', rf'"{side}_\1"', body)
+                   for side in ('left', 'right'))
+    arms = {side: manager(urdf=f'<robot name="both">{both}</robot>', prefix=f'{side}_', name=side)
+            for side in ('left', 'right')}
+    for side, arm in arms.items():
+        assert arm.interfaces().split() == [
+            f'{side}_joint1/effort', f'{side}_joint2/effort', f'{side}/{side}_joint1/position',
+            f'{side}/{side}_joint2/position', f'{side}/{side}_joint1/velocity',
+            f'{side}/{side}_joint2/velocity']
+        arm.sleeping().start()
+        arm.send_target(f'{side}_joint1', f'{side}_joint2', 0.4, 0.4)
+        arm.run(1.5)
+        assert np.abs(arm.plant.state().position - 0.4).max() < 0.01, arm.log
+    left, right = arms.values()
+    left.stop()
+    left.run(0.5)
+    assert not left.active and right.run(0.3)[0] < 1e-3 and right.phase() == RUNNING
+
+
+@pytest.mark.parametrize('names, rate, said', [
+    ('joint1', 1000.0, 'joints: 1 names, and two_link has 2 joints'),
+    ('joint2,joint1', 1000.0, 'joint2 is number 1, and was exported as number 2: keep the order'),
+    ('joint1,joint2', 500.0, 'update_rate is 500 Hz, and the gains were checked at 1000 Hz')])
+def test_joints_and_rate_are_parameters_that_are_checked(plugin, tmp_path, names, rate, said):
+    one = Manager(plugin, tmp_path, rate=rate)
+    one.give_texts('joints', names)
+    assert one.init() == SUCCESS and one.configure() == FAILURE
+    assert said in one.log
+
+
+def test_joints_that_friction_keeps_from_their_targets_are_named(plugin, tmp_path, manager):
+    one = Manager(plugin, tmp_path, settings='weak')
+    assert one.configure() == SUCCESS
+    assert f'WARN weak: {RESTS}set friction_compensation, raise the gains' in one.log
+    one.cleanup()
+    other = manager()
+    assert other.log == ''
+    assert other.set_parameter('settings', 'weak') == '' and RESTS in other.log
+
+
+def test_the_state_is_that_of_a_trajectory_controller(manager):
+    one = manager()
     one.start()
-    other.start()
-    one.stop()
-    one.run(0.5)
-    assert not one.active and other.run(0.3)[0] < 1e-3 and other.phase() == RUNNING
-    wrong = Manager(plugin, tmp_path)
-    wrong.give_texts('joints', 'joint1')
-    assert wrong.init() == SUCCESS and wrong.configure() == FAILURE
-    assert 'joints: 1 names, and two_link has 2 joints' in wrong.log
+    one.send_target('joint1', 'joint2', 0.8, 0.3)
+    one.run(0.25)
+    one.spin()
+    words = one.controller_state().split()
+    rows = np.array(words[2:], float).reshape(8, 2)
+    reference, velocity, position, moved, effort, error, slip, commanded = rows
+    state = one.plant.state()
+    assert words[:2] == ['joint1', 'joint2'] and velocity[0] > 0.1 > -0.05 > velocity[1]
+    for published, true in ((position, state.position), (moved, state.velocity),
+                            (effort, state.effort), (error, reference - position),
+                            (slip, velocity - moved), (commanded, one.tau)):
+        assert np.abs(published - true).max() < 2e-6
 
 
 def jump(one):
@@ -441,6 +525,11 @@ def test_emergency_stop_and_heartbeat(manager):
     one.send_bool('~/emergency_stop', 1)
     one.run(0.05)
     assert 'FAULT EMERGENCY_STOP' in one.log
+    one.run(1.0)                                                # they are published every second
+    status, *values = one.diagnostics().split('\n')
+    assert status == '2 FAULT: EMERGENCY_STOP: emergency stop'
+    assert {'phase: FAULT', 'mode: joint_impedance', 'settings: stiff', 'commands not taken: 0',
+            'events not reported: 0', 'reason code: EMERGENCY_STOP'} <= {*values}
     one.end()
     assert refusal(one) == 'EMERGENCY_STOP', 'heard before this activation'
     one.send_bool('~/emergency_stop', 0)
@@ -507,7 +596,23 @@ def test_an_exception_ends_in_the_lifecycle(plugin, tmp_path):
     assert one.init() == SUCCESS
     one.give_texts('settings', 'stiff')                         # of another type
     assert one.init() == ERROR
-    assert 'another type' in one.log
+    assert one.log == 'ERROR parameters: parameter settings has another type\n'
+
+
+def test_poses_are_known_in_all_frames_that_are_fixed_to_the_base(manager):
+    one = manager(settings='spatial', base_frame='world')
+    one.start()
+    table = np.eye(4)
+    table[:3] = np.column_stack([rpy_rotation([0.4, 0.5, 1.0]), [0.1, 0.2, 0.3]])
+    for frame, base, goal in (('table', table, [0.4, 0.4]), ('base_link', np.eye(4), [0.3, 0.6]),
+                              ('world', np.eye(4), [0.35, 0.5])):
+        pose = np.linalg.inv(base) @ Dynamics(one.model).pose(goal, 'tool0')
+        one.send_pose(frame, *pose[:3, 3].tolist(),
+                      *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist())
+        one.run(2.0)
+        assert np.abs(one.plant.state().position - goal).max() < 0.005, one.log
+    one.send_pose('tool0', 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    assert "frame_id is 'tool0', which is not fixed to the base: transform the pose" in one.log
 
 
 def test_references_are_chained(manager):

@@ -48,12 +48,16 @@ def test_templates_and_declarations_agree(package):
         if file.is_file():
             text = str(file.relative_to(package)) + file.read_text()
             assert 'robot_controller' not in text and not re.search(r'@\w+@', text), file
-    source = (package / 'src' / f'{PACKAGE}.cpp').read_text()
-    declared = set(re.findall(r'(?:declare_parameter|number)\(\s*"(\w+)"', source))
+    file = package / 'src' / f'{PACKAGE}_parameters.yaml'
+    declared = yaml.safe_load(file.read_text())[PACKAGE]
     text = (package / 'config' / f'{PACKAGE}.yaml').read_text()
     mentioned = {*yaml.safe_load(text)[PACKAGE]['ros__parameters'],
                  *re.findall(r'^    # (\w+): [\d\']', text, re.MULTILINE)}
-    assert declared == mentioned - {'type'}
+    assert declared.keys() == mentioned - {'type'}
+    for name, value in re.findall(r"^    # (\w+): ([\d'].*)", text, re.MULTILINE):
+        assert declared[name]['default_value'] == yaml.safe_load(value), name
+    assert {name for name, one in declared.items() if not one.get('read_only')} == {'settings'}
+    assert declared['joints']['default_value'] == ['joint1', 'joint2']
     header = (library.SOURCES / library.HEADER).read_text()
     for source in (package / 'src').iterdir():
         for function in re.findall(r'\brobodyn_controller_\w+(?=\()', source.read_text()):
@@ -81,6 +85,8 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
     assert controller['fallback_controllers'] == ['joint_trajectory_controller']
     assert controller['joints'] == ['joint1', 'joint2']
     assert trajectory['joints'] == ['joint1', 'joint2']
+    assert trajectory['constraints'] == {
+        'goal_time': 2.0, 'joint1': {'goal': 0.05}, 'joint2': {'goal': 0.05}}
     assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
     ast.parse((package / 'launch' / f'{PACKAGE}.launch.py').read_text())
     parse_package = pytest.importorskip('catkin_pkg.package').parse_package
@@ -94,8 +100,8 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
     linked = set(re.findall(r'\$\{(\w+)_TARGETS\}|(\w+)::\w+', cmake))
     included = set(re.findall(r'#include "(\w+)/', ''.join(
         file.read_text() for file in (package / 'src').iterdir())))
-    assert depends == found == {a or b for a, b in linked}
-    assert included - {'rcl_interfaces', 'controller_manager'} <= depends
+    assert depends == found == {a or b for a, b in linked} | {'generate_parameter_library'}
+    assert included <= depends | {PACKAGE, 'rcl_interfaces', 'controller_manager'}
     sources = {str(file.relative_to(package)) for file in package.rglob('*.cpp')}
     assert sources == set(re.findall(r'\w+/\w+\.cpp', cmake.replace(
         '${PROJECT_NAME}', PACKAGE)))
@@ -129,7 +135,7 @@ def test_the_sources_are_formatted():
     formatter = shutil.which('clang-format')
     if not formatter:
         pytest.skip('needs clang-format: pip install clang-format')
-    sources = *(TEMPLATES / 'src').iterdir(), *(TEMPLATES / 'test').iterdir()
+    sources = *(TEMPLATES / 'src').glob('*pp'), *(TEMPLATES / 'test').iterdir()
     done = subprocess.run([formatter, '--dry-run', '-Werror', f'--style={STYLE}', *sources],
                           text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -141,10 +147,17 @@ def test_the_plugin_compiles(package):
         pytest.skip('needs the headers of ros2_control: source a workspace that has them')
     if not (compiler := shutil.which('c++')):
         pytest.skip('needs a C++ compiler')
+    if not (generator := shutil.which('generate_parameter_library_cpp')):
+        pytest.skip('needs generate_parameter_library')
+    name = f'{PACKAGE}_parameters'
+    (package / 'include' / PACKAGE).mkdir(parents=True)
+    subprocess.run([generator, package / 'include' / PACKAGE / f'{name}.hpp',
+                    package / 'src' / f'{name}.yaml'], check=True)
     places = [folder for p in prefixes for folder in (p / 'include', *(p / 'include').glob('*/'))]
     for source in (package / 'src').glob('*.cpp'):
         done = subprocess.run(
             [compiler, '-std=c++17', '-fsyntax-only', '-Wall', '-Wextra', '-Werror',
-             f'-I{library.SOURCES}', *(word for p in places for word in ('-isystem', p)), source],
+             f'-I{library.SOURCES}', f'-I{package}/include',
+             *(word for p in places for word in ('-isystem', p)), source],
             text=True, capture_output=True)
         assert done.returncode == 0, done.stderr

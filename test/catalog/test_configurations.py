@@ -11,6 +11,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from robodyn_ros.catalog.robots import load_robot, read_configuration, write_parameters
 from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.settings.motion_limits import default_tolerances, resting_errors
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.limits import BRAKING_RATE
 from robodyn_ros.errors import ParameterError
@@ -81,6 +82,15 @@ def test_gains_and_limits_suit_the_robot_in_every_mode(name, sections):
         settings: Settings = controller_parameters.settings(values | {'mode': mode})
         settings.check_gains(model)
         assert (settings.joint_records(model)['effort_rate_limit'] > 0).all()
+
+
+def test_friction_that_a_urdf_lacks_leaves_a_ur5_within_its_goal_tolerance():
+    """2 % of the effort limits: the lightest joint is stiff enough, too."""
+    model, values = load_urdf(robot_path('ur5')), read_configuration('ur5')['controller']
+    settings = Settings(
+        mode='joint_impedance', stiffness=values['stiffness'], damping=values['damping'],
+        goal_tolerance=values['goal_tolerance'], coulomb_friction=0.02 * model.effort_limit)
+    assert (resting_errors(model, settings) < default_tolerances(model, settings).goal[0]).all()
 
 
 def test_a_known_robot_comes_with_its_configuration(tmp_path):

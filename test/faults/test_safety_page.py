@@ -24,6 +24,28 @@ DECLARED = [*controller_parameters.TABLE, *simulator_parameters.TABLE]
 PARAMETERS = {p.name for p in DECLARED} | {'use_sim_time'}
 ITEM = r'^- \[(.*?)\]\(\.\./(test/faults/.*?)\): (?:.*?\.)(?: \((`.*)\))?$'
 
+# On node, plugin and C library: rows, and the test of each, in the file that the cell links
+SECTION = TEXT.partition('### Node, plugin and C library\n')[2].partition('\n#')[0]
+PARITY = {
+    'another robot': (
+        'test_autostart', 'test_another_robot_with_the_same_joints_is_refused',
+        'test_the_library_tells_what_was_exported'),
+    'not armed': (
+        'test_autostart_is_refused', 'test_the_first_reason_of_a_refused_arming_is_reported',
+        'test_stops_of_others'),
+    '`stop_with: zero`': (
+        'test_nobody_would_hold_the_arm', 'test_a_stop_that_would_drop_the_arm_is_refused',
+        'test_a_stop_ends_with_no_efforts'),
+    'efforts not written': (
+        'test_efforts_that_are_not_taken_for_some_time_are_a_fault',
+        'test_commands_that_are_not_taken_end_the_controller', 'test_stops_of_others'),
+    'payload, settings': (
+        'test_payload', 'test_a_payload_declared_before_activation_is_carried_from_then_on',
+        'test_a_payload_changes_gravity_within_its_bounds'),
+    'fault recorded': (
+        'test_a_dead_robot_is_recorded_and_replayed', 'test_each_fault_is_reported_and_recorded',
+        'test_a_recording_of_the_program_is_recomputed_bit_for_bit')}
+
 
 def quoted(text: str) -> set[str]:
     return set(re.findall('`([^`]+)`', text))
@@ -35,7 +57,8 @@ def test_rows():
     for test in with_rows():
         tests[test.row.fault].append(test)
     rows = {fault: (file, quoted(named)) for fault, file, named in re.findall(ITEM, TEXT, re.M)}
-    assert len(rows) == TEXT.count('](../test/faults/test_') - TEXT.count('[mutation test]')
+    links = TEXT.replace(SECTION, '').count('](../test/faults/test_')
+    assert len(rows) == links - TEXT.count('[mutation test]')
     assert rows.keys() == tests.keys(), 'rows of docs/safety.md, and those of tests'
     for fault, (file, named) in rows.items():
         files = {Path(test.__code__.co_filename).name for test in tests[fault]}
@@ -44,6 +67,16 @@ def test_rows():
         assert {name for name in named if name.isupper()} == codes, f'codes of the row {fault!r}'
         unknown = named - set(guard.CODES) - PARAMETERS
         assert not unknown, f'the row {fault!r} names {unknown}'
+
+
+def test_node_plugin_and_c_library_are_compared_by_tests():
+    rows = {row[0]: row[1:] for line in re.findall(r'^\| (.+) \|$', SECTION, re.M)
+            if len(row := line.split(' | ')) == 4}
+    assert rows.keys() == PARITY.keys()
+    for row, cells in rows.items():
+        for cell, test in zip(cells, PARITY[row], strict=True):
+            file = PAGE.parent / re.fullmatch(r'\[.+\]\((.+/test_\w+\.py)\)', cell)[1]
+            assert f'\ndef {test}(' in file.read_text(), f'{row}: {cell}'
 
 
 def test_reason_codes_are_explained():

@@ -851,6 +851,11 @@ ROBODYN_API const char *robodyn_controller_settings_mode(int settings)
   return exported(settings) ? modes[settings] : NULL;
 }
 
+ROBODYN_API const char *robodyn_controller_settings_warning(int settings)
+{
+  return exported(settings) ? warnings[settings] : NULL;
+}
+
 ROBODYN_API int robodyn_controller_settings_reference(int settings)
 {
   return exported(settings) ? references[settings] : ROBODYN_NO_REFERENCE;
@@ -880,6 +885,15 @@ ROBODYN_API int robodyn_controller_body(int index, robodyn_body *body)
     return 0;
   }
   *body = bodies_of_robot[index];
+  return 1;
+}
+
+ROBODYN_API int robodyn_controller_fixed_frame(int index, robodyn_frame *frame)
+{
+  if (index < 0 || index >= FIXED_FRAMES) {
+    return 0;
+  }
+  *frame = fixed_frames[index];
   return 1;
 }
 

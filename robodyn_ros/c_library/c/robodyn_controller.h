@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a declaration below does. */
-#define ROBODYN_CONTROLLER_VERSION 3
+#define ROBODYN_CONTROLLER_VERSION 4
 
 #ifndef ROBODYN_API
 #define ROBODYN_API
@@ -58,13 +58,21 @@ typedef struct {
 
 /* What a joint of the robot moves, and its limits; infinite where there is none. */
 typedef struct {
-  const char *joint; /* one of robodyn_controller_joint, or a joint that mimics one */
-  const char *type;  /* "revolute", "continuous" or "prismatic" */
-  double mass;       /* kg, of all links up to the next joints */
+  const char *joint;  /* one of robodyn_controller_joint, or a joint that mimics one */
+  const char *parent; /* the joint that moves this one, "" for none */
+  const char *type;   /* "revolute", "continuous" or "prismatic" */
+  double mass;        /* kg, of all links up to the next joints */
   double position_lower, position_upper; /* rad | m */
   double velocity;                       /* rad/s | m/s */
   double effort;                         /* N·m | N */
 } robodyn_body;
+
+/* A frame of the robot that does not move, and its pose in that of the base. */
+typedef struct {
+  const char *name;
+  double position[3];   /* m */
+  double quaternion[4]; /* x, y, z, w */
+} robodyn_frame;
 
 /* Parameters of some settings that concern who else has to hold the arm. */
 typedef struct {
@@ -143,6 +151,9 @@ ROBODYN_API const char *robodyn_controller_settings_name(int settings);
 ROBODYN_API const char *robodyn_controller_settings_mode(int settings);
 ROBODYN_API int robodyn_controller_settings_reference(int settings); /* enum robodyn_reference */
 
+/* Which joints friction keeps from their targets, with remedies; "" for none, NULL as above. */
+ROBODYN_API const char *robodyn_controller_settings_warning(int settings);
+
 /* Writes the limits of a joint with some settings; returns 0 if there are none of these indices. */
 ROBODYN_API int robodyn_controller_limits(int settings, int joint, robodyn_joint_limits *limits);
 
@@ -151,6 +162,9 @@ ROBODYN_API int robodyn_controller_parameters(int settings, robodyn_parameters *
 
 /* Writes a body of the robot as its URDF has it; returns 0 if there is none of this index. */
 ROBODYN_API int robodyn_controller_body(int index, robodyn_body *body);
+
+/* Writes a frame that does not move, of the base or of what is fixed to it; 0: there is none. */
+ROBODYN_API int robodyn_controller_fixed_frame(int index, robodyn_frame *frame);
 
 /* Greatest mass of a payload [kg], and how far its center may be from the frame [m]; 0: none. */
 ROBODYN_API double robodyn_controller_payload_mass(void);

@@ -287,8 +287,9 @@ def resting_error_warning(model: RobotModel, settings: Settings) -> str:
     loaded, errors = settings.loaded(model), resting_errors(model, settings)
     times = _deflections(model, settings, viscous(loaded))      # at 1 rad/s, so in seconds
     friction, named = static_friction(loaded), []
+    accepted = np.minimum(most_resting_error(model), default_tolerances(model, settings).goal[0])
     for i, name in enumerate(model.joint_names):
-        if errors[i] > most_resting_error(model)[i]:
+        if errors[i] > accepted[i]:
             named.append(f'{name} may rest {errors[i]:.2g} {"m" if model.slides[i] else "rad"} '
                          f'away (friction {friction[i]:.3g})')
         elif times[i] > CREEPING_TIME:

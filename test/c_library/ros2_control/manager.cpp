@@ -188,6 +188,45 @@ void send_target(Controller * c, const char * joint0, const char * joint1, doubl
     s->callback(m);
   }
 }
+void send_pose(Controller * c, const char * frame, double x, double y, double z, double qx,
+               double qy, double qz, double qw) {
+  geometry_msgs::msg::PoseStamped m;
+  m.header.frame_id = frame;
+  m.pose.position = {x, y, z};
+  m.pose.orientation = {qx, qy, qz, qw};
+  if (const auto s =
+        c->base->node->entity<rclcpp::Subscription<geometry_msgs::msg::PoseStamped>>(
+          "~/target_pose")) {
+    s->callback(m);
+  }
+}
+/// Names and numbers of the last message, as text.
+const char * controller_state(Controller * c) {
+  using State = control_msgs::msg::JointTrajectoryControllerState;
+  const State m = c->base->node->entity<rclcpp::Publisher<State>>("~/controller_state")->last;
+  c->text.clear();
+  for (const auto & name : m.joint_names) {
+    c->text += name + " ";
+  }
+  for (const auto & row : {m.reference.positions, m.reference.velocities, m.feedback.positions,
+                           m.feedback.velocities, m.feedback.effort, m.error.positions,
+                           m.error.velocities, m.output.effort}) {
+    for (const double number : row) {
+      c->text += std::to_string(number) + " ";
+    }
+  }
+  return c->text.c_str();
+}
+const char * diagnostics(Controller * c) {
+  using Array = diagnostic_msgs::msg::DiagnosticArray;
+  const auto status =
+    c->base->node->entity<rclcpp::Publisher<Array>>("/diagnostics")->last.status.at(0);
+  c->text = std::to_string(status.level) + " " + status.message;
+  for (const auto & one : status.values) {
+    c->text += "\n" + one.key + ": " + one.value;
+  }
+  return c->text.c_str();
+}
 int phase(Controller * c) {
   return c->base->node->entity<rclcpp::Publisher<std_msgs::msg::UInt8>>("~/phase")->last.data;
 }
@@ -260,7 +299,7 @@ int main(int count, char ** words) {
   executor.join();
   publisher.join();
   loop.join();
-  failures += shut_down(c);
+  failures += shut_down(c) + (allocations(c) != 0);
   destroy(c);
   std::printf("%s%d failures, %ld spins, %ld messages\n", stand_in::log.c_str(), failures,
               spins.load(), messages.load());

@@ -123,7 +123,7 @@ struct DiagnosticArray {
 }  // namespace diagnostic_msgs::msg
 namespace trajectory_msgs::msg {
 struct JointTrajectoryPoint {
-  std::vector<double> positions, velocities, accelerations;
+  std::vector<double> positions, velocities, accelerations, effort;
   double time_from_start = 0.0;
 };
 struct JointTrajectory {
@@ -132,6 +132,13 @@ struct JointTrajectory {
   std::vector<JointTrajectoryPoint> points;
 };
 }  // namespace trajectory_msgs::msg
+namespace control_msgs::msg {
+struct JointTrajectoryControllerState {
+  std_msgs::msg::Header header;
+  std::vector<std::string> joint_names;
+  trajectory_msgs::msg::JointTrajectoryPoint reference, feedback, error, output;
+};
+}  // namespace control_msgs::msg
 namespace std_srvs::srv {
 struct Trigger {
   struct Request {
@@ -145,13 +152,6 @@ struct Trigger {
 };
 }  // namespace std_srvs::srv
 namespace rcl_interfaces::msg {
-struct Range {
-  double from_value = 0.0, to_value = 0.0;
-};
-struct ParameterDescriptor {
-  bool read_only = false;
-  std::vector<Range> floating_point_range;
-};
 struct SetParametersResult {
   bool successful = true;
   std::string reason;
@@ -180,12 +180,12 @@ public:
   using Value = std::variant<bool, double, std::string, std::vector<std::string>>;
   Parameter(const std::string & name, const Value & value) : name_(name), value_(value) {}
   const std::string & get_name() const { return name_; }
-  bool as_bool() const { return std::get<bool>(value_); }
+  template <typename Kind>
+  void get(Kind & value) const {
+    value = std::get<Kind>(value_);
+  }
   double as_double() const { return std::get<double>(value_); }
   const std::string & as_string() const { return std::get<std::string>(value_); }
-  const std::vector<std::string> & as_string_array() const {
-    return std::get<std::vector<std::string>>(value_);
-  }
 
 private:
   std::string name_;
@@ -255,9 +255,8 @@ public:
     return Time(times++);
   }
   template <typename Value>
-  void declare_parameter(const std::string & key, const Value & value,
-                         const rcl_interfaces::msg::ParameterDescriptor & = {}) {
-    const Parameter::Value given = convert(value);
+  void declare_parameter(const std::string & key, const Value & value) {
+    const Parameter::Value given = value;
     parameters[key] = overrides.count(key) ? overrides[key] : given;
     if (parameters[key].index() != given.index()) {
       throw std::runtime_error("parameter " + key + " has another type");
@@ -295,11 +294,6 @@ public:
   }
 
 private:
-  static Parameter::Value convert(const char * value) { return std::string(value); }
-  template <typename Value>
-  static Parameter::Value convert(const Value & value) {
-    return value;
-  }
   template <typename Kind, typename... Callback>
   std::shared_ptr<Kind> add(const std::string & key, Callback... callback) {
     auto made = std::make_shared<Kind>();
@@ -341,6 +335,26 @@ public:
 private:
   Value values_[capacity];
   std::atomic<std::size_t> begin_{0}, end_{0};
+};
+template <typename Value>
+class RealtimeThreadSafeBox {
+public:
+  bool try_set(const std::function<void(Value &)> & function) {
+    const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    return lock.owns_lock() && (function(value_), true);
+  }
+  void set(const Value & value) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    value_ = value;
+  }
+  Value get() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return value_;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  Value value_;
 };
 }  // namespace realtime_tools
 

@@ -19,9 +19,8 @@ namespace robot_controller
 namespace
 {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kRounding = 1e-6;   // relative, of the update rate
-constexpr double kResume = 2.5;      // intervals of updates within which a restart goes on
-constexpr double kMinArming = 0.01;  // s
+constexpr double kRounding = 1e-6;  // relative, of the update rate
+constexpr double kResume = 2.5;     // intervals of updates within which a restart goes on
 constexpr std::size_t kRetired = 16;
 
 robodyn_parameters parameters(int settings)
@@ -29,6 +28,17 @@ robodyn_parameters parameters(int settings)
   robodyn_parameters parameters{};
   std::ignore = robodyn_controller_parameters(settings, &parameters);
   return parameters;
+}
+
+/// Names of the joints, in the exported order, after a prefix.
+std::vector<std::string> exported_names(const std::string & prefix = "")
+{
+  std::vector<std::string> names;
+  for (int i = 0; i < robodyn_controller_joints(); ++i)
+  {
+    names.push_back(prefix + robodyn_controller_joint(i));
+  }
+  return names;
 }
 
 /// Mass of a link and of all that is fixed to it.
@@ -53,40 +63,16 @@ const char * type_of(const urdf::Joint & joint)
 
 CallbackReturn RobotController::on_init()
 {
-  std::vector<std::string> joints;
-  for (int i = 0; i < robodyn_controller_joints(); ++i)
+  try
   {
-    joints.emplace_back(robodyn_controller_joint(i));
+    listener_ = std::make_shared<ParamListener>(get_node());
+    return CallbackReturn::SUCCESS;
   }
-  double arming = 0.5 * kMinArming;
-  for (int k = 0; k < robodyn_controller_settings_count(); ++k)
+  catch (const std::exception & error)
   {
-    arming = std::max(arming, parameters(k).arming_time);
+    RCLCPP_ERROR(get_node()->get_logger(), "parameters: %s", error.what());
+    return CallbackReturn::ERROR;
   }
-  const auto node = get_node();
-  rcl_interfaces::msg::ParameterDescriptor fixed;
-  fixed.read_only = true;
-  node->declare_parameter("joints", joints, fixed);
-  node->declare_parameter("prefix", "", fixed);
-  node->declare_parameter(
-    "state_interfaces", std::vector<std::string>{"position", "velocity", "effort"}, fixed);
-  node->declare_parameter("fallback_controllers", std::vector<std::string>{}, fixed);
-  node->declare_parameter("base_frame", "", fixed);
-  node->declare_parameter("payload_frame", "", fixed);
-  node->declare_parameter("flight_folder", "", fixed);
-  node->declare_parameter("release_at_fault", false, fixed);
-  node->declare_parameter("settings", robodyn_controller_settings_name(0));
-  fixed.floating_point_range.resize(1);
-  const auto number = [&](const char * name, double value, double lower, double upper)
-  {
-    fixed.floating_point_range[0].from_value = lower;
-    fixed.floating_point_range[0].to_value = upper;
-    node->declare_parameter(name, value, fixed);
-  };
-  number("arming_timeout", 2.0 * arming, 0.001, 10.0);
-  number("telemetry_rate", 20.0, 1.0, 1000.0);
-  number("flight_recorder", 5.0, 0.0, 60.0);
-  return CallbackReturn::SUCCESS;
 }
 
 CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
@@ -104,8 +90,8 @@ CallbackReturn RobotController::on_configure(const rclcpp_lifecycle::State &)
 
 CallbackReturn RobotController::configure()
 {
-  const auto node = get_node();
-  const auto logger = node->get_logger();
+  const auto logger = get_node()->get_logger();
+  const Params given = listener_->get_params();
   const double rate = 1.0 / robodyn_controller_period();
   if (std::abs(get_update_rate() / rate - 1.0) > kRounding)
   {
@@ -122,7 +108,8 @@ CallbackReturn RobotController::configure()
     RCLCPP_ERROR(logger, "is_async is set: the efforts would be a period late, set it to false");
     return CallbackReturn::FAILURE;
   }
-  joints_ = node->get_parameter("joints").as_string_array();
+  joints_ = given.joints;
+  prefix_ = given.prefix;
   const std::size_t n = joints_.size();
   if (n != static_cast<std::size_t>(robodyn_controller_joints()))
   {
@@ -133,7 +120,19 @@ CallbackReturn RobotController::configure()
   }
   for (auto & joint : joints_)
   {
-    joint = node->get_parameter("prefix").as_string() + joint;
+    joint = prefix_ + joint;
+  }
+  const auto exported = exported_names(prefix_);
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    const auto found = std::find(exported.begin(), exported.end(), joints_[i]);
+    if (found != exported.end() && found - exported.begin() != static_cast<std::ptrdiff_t>(i))
+    {
+      RCLCPP_ERROR(
+        logger, "joints: %s is number %zu, and was exported as number %zu: keep the order",
+        joints_[i].c_str(), i + 1, static_cast<std::size_t>(found - exported.begin()) + 1);
+      return CallbackReturn::FAILURE;
+    }
   }
   const std::string other = contradiction(get_robot_description());
   if (!other.empty())
@@ -145,7 +144,7 @@ CallbackReturn RobotController::configure()
       robodyn_controller_robot(), other.c_str());
     return CallbackReturn::FAILURE;
   }
-  state_interface_types_ = node->get_parameter("state_interfaces").as_string_array();
+  state_interface_types_ = given.state_interfaces;
   fields_.clear();
   for (const auto & type : state_interface_types_)
   {
@@ -164,33 +163,29 @@ CallbackReturn RobotController::configure()
     return CallbackReturn::FAILURE;
   }
 
-  cycle_ = Cycle{};
+  Cycle cycle;
   states_.assign(n, {kNan, kNan, kNan, -INFINITY, kNan, kNan, kNan});
   for (auto * array :
-       {&applied_, &efforts_, &zeros_, &cycle_.position, &cycle_.velocity, &cycle_.effort,
-        &cycle_.reference_position, &cycle_.reference_velocity, &cycle_.commanded, &cycle_.external,
+       {&applied_, &efforts_, &zeros_, &cycle.position, &cycle.velocity, &cycle.effort,
+        &cycle.reference_position, &cycle.reference_velocity, &cycle.commanded, &cycle.external,
         &chained_position_, &chained_velocity_})
   {
     array->assign(n, 0.0);
   }
-  arming_timeout_ = node->get_parameter("arming_timeout").as_double();
+  cycle_.set(cycle);
+  arming_timeout_ = given.arming_timeout;
   state_timeout_ = parameters(0).state_timeout;
-  release_at_fault_ = node->get_parameter("release_at_fault").as_bool();
-  telemetry_rate_ = node->get_parameter("telemetry_rate").as_double();
-  base_frame_ = node->get_parameter("base_frame").as_string();
-  payload_frame_ = node->get_parameter("payload_frame").as_string();
-  flight_folder_ = node->get_parameter("flight_folder").as_string();
-  if (flight_folder_.empty())
-  {
-    flight_folder_ = rclcpp::get_log_directory().string();
-  }
-  has_fallback_ = !node->get_parameter("fallback_controllers").as_string_array().empty();
-
-  recorded_ = static_cast<int>(
-    node->get_parameter("flight_recorder").as_double() / robodyn_controller_period());
+  release_at_fault_ = given.release_at_fault;
+  telemetry_rate_ = given.telemetry_rate;
+  base_frame_ = given.base_frame;
+  payload_frame_ = given.payload_frame;
+  flight_folder_ =
+    given.flight_folder.empty() ? rclcpp::get_log_directory().string() : given.flight_folder;
+  has_fallback_ = !given.fallback_controllers.empty();
+  recorded_ = static_cast<int>(given.flight_recorder / robodyn_controller_period());
   retired_.reserve(kRetired);
   intent_ = Intent{};
-  const std::string refusal = set_settings(node->get_parameter("settings").as_string());
+  const std::string refusal = set_settings(given.settings);
   if (!refusal.empty())
   {
     RCLCPP_ERROR(logger, "no controller of %s: %s", robodyn_controller_robot(), refusal.c_str());
@@ -216,7 +211,6 @@ std::string RobotController::contradiction(const std::string & description) cons
   {
     return "it cannot be read";
   }
-  const std::string prefix = get_node()->get_parameter("prefix").as_string();
   const auto name_of = [&](const char * exported)
   {
     for (std::size_t i = 0; i < joints_.size(); ++i)
@@ -226,7 +220,7 @@ std::string RobotController::contradiction(const std::string & description) cons
         return joints_[i];
       }
     }
-    return prefix + exported;  // mimics another one
+    return prefix_ + exported;  // mimics another one
   };
   robodyn_body body;
   std::set<std::string> moving;
@@ -247,6 +241,17 @@ std::string RobotController::contradiction(const std::string & description) cons
     if (std::strcmp(type_of(*joint), body.type))
     {
       return name + " is " + type_of(*joint) + ", and was " + body.type;
+    }
+    auto carrier = robot.getLink(joint->parent_link_name);
+    while (carrier->parent_joint && !moving.count(carrier->parent_joint->name))
+    {
+      carrier = robot.getLink(carrier->parent_joint->parent_link_name);
+    }
+    const std::string parent = carrier->parent_joint ? carrier->parent_joint->name : "no joint";
+    const std::string was = *body.parent ? name_of(body.parent) : "no joint";
+    if (parent != was)
+    {
+      return name + " is moved by " + parent + ", and was by " + was;
     }
     const urdf::JointLimits none;
     const auto & limits = joint->limits ? *joint->limits : none;
@@ -598,12 +603,11 @@ bool RobotController::write(const std::vector<double> & efforts)
 void RobotController::share()
 {
   ++cycles_;
-  const std::unique_lock<std::mutex> lock(cycle_mutex_, std::try_to_lock);
-  if (!lock.owns_lock())
-  {
-    return;
-  }
-  Cycle & c = cycle_;
+  std::ignore = cycle_.try_set([this](Cycle & c) { write(c); });
+}
+
+void RobotController::write(Cycle & c) const
+{
   c.phase = phase_;
   c.settings = robodyn_controller_settings(stepped_);
   const bool refused = c.phase == ROBODYN_INACTIVE && !std::isnan(waited_);
@@ -621,6 +625,7 @@ void RobotController::share()
   {
     c.position[i] = states_[i].position;
     c.velocity[i] = states_[i].velocity;
+    c.effort[i] = states_[i].effort;
   }
   c.commanded = efforts_;
   robodyn_controller_external_effort(stepped_, c.external.data());

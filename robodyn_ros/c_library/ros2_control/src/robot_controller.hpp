@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "control_msgs/msg/joint_trajectory_controller_state.hpp"
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
 #include "geometry_msgs/msg/inertia_stamped.hpp"
@@ -19,7 +20,9 @@
 #include "rclcpp/rclcpp.hpp"
 #include "rclcpp_lifecycle/state.hpp"
 #include "realtime_tools/lock_free_queue.hpp"
+#include "realtime_tools/realtime_thread_safe_box.hpp"
 #include "robodyn_controller.h"
+#include "robot_controller/robot_controller_parameters.hpp"
 #include "sensor_msgs/msg/joint_state.hpp"
 #include "std_msgs/msg/bool.hpp"
 #include "std_msgs/msg/u_int8.hpp"
@@ -112,6 +115,7 @@ private:
   void read_chained_reference();
   bool write(const std::vector<double> & efforts);
   void share();
+  void write(Cycle & c) const;
   void push(Event::Kind kind, const char * reason = "NO_REASON", int joint = -1);
   void fail(Event::Kind kind, const char * reason = "NO_REASON", int joint = -1);
 
@@ -148,6 +152,7 @@ private:
   std::string error_text(int error, int joint) const;
   const char * joint_name(int joint) const;
 
+  std::shared_ptr<ParamListener> listener_;
   std::vector<std::string> joints_;
   int recorded_ = 0;  // cycles
   std::vector<std::string> state_interface_types_;
@@ -165,9 +170,9 @@ private:
   double not_taken_ = 0.0;  // s for which the hardware interface has not taken all commands
   double arming_timeout_ = 0.0, state_timeout_ = 0.0;
   int phase_ = ROBODYN_INACTIVE;
-  bool applied_now_ = false;        // the library has efforts to be applied in this cycle
-  bool failed_ = false;             // a failure that the manager has to act on
-  const char * refusal_ = nullptr;  // why it was not armed at first
+  bool applied_now_ = false;          // the library has efforts to be applied in this cycle
+  bool failed_ = false;               // a failure that the manager has to act on
+  const char * refusal_ = nullptr;    // why it was not armed at first
   const char * no_reason_ = nullptr;  // address of this code
   int refusal_joint_ = -1;
   bool release_at_fault_ = false;
@@ -177,11 +182,10 @@ private:
   // Between the loop and the executor
   realtime_tools::LockFreeSPSCQueue<Event, 128> events_;
   std::atomic<bool> active_{false};
-  std::mutex cycle_mutex_;  // updates only try to lock it
-  Cycle cycle_;
-  std::mutex library_mutex_;      // what follows; not locked in updates
-  Library library_, spare_;       // in use; for the next activation
-  std::vector<Library> retired_;  // to be freed
+  realtime_tools::RealtimeThreadSafeBox<Cycle> cycle_;  // updates only try to lock it
+  std::mutex library_mutex_;                            // what follows; not locked in updates
+  Library library_, spare_;                             // in use; for the next activation
+  std::vector<Library> retired_;                        // to be freed
   Intent intent_;
   int stop_ = -1;  // emergency stop that was heard last, -1 for none
   std::chrono::steady_clock::time_point heartbeat_time_;
@@ -193,7 +197,7 @@ private:
   std::vector<Recording> recordings_;
   double telemetry_rate_ = 0.0;
   bool has_fallback_ = false;
-  std::string base_frame_, payload_frame_, flight_folder_;
+  std::string prefix_, base_frame_, payload_frame_, flight_folder_;
   int ticks_ = 0;
   rclcpp::TimerBase::SharedPtr timer_;
   rclcpp::Subscription<trajectory_msgs::msg::JointTrajectory>::SharedPtr trajectory_;
@@ -202,7 +206,8 @@ private:
   rclcpp::Subscription<std_msgs::msg::Bool>::SharedPtr emergency_stop_, heartbeat_;
   rclcpp::Service<std_srvs::srv::Trigger>::SharedPtr stop_service_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr diagnostics_;
-  rclcpp::Publisher<sensor_msgs::msg::JointState>::SharedPtr reference_, external_torque_;
+  rclcpp::Publisher<control_msgs::msg::JointTrajectoryControllerState>::SharedPtr state_;
+  rclcpp::Publisher<sensor_msgs::msg::JointState>::SharedPtr external_torque_;
   rclcpp::Publisher<std_msgs::msg::UInt8>::SharedPtr phase_publisher_;
   rclcpp::node_interfaces::OnSetParametersCallbackHandle::SharedPtr on_set_parameters_;
 };

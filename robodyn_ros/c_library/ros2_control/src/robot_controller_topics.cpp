@@ -4,6 +4,7 @@
 // Topics, parameters and recordings: what the executor of the node does, beside the loop.
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -15,9 +16,20 @@ namespace
 {
 constexpr double kLongestPast = 0.5;  // s, of the stamp of a trajectory
 constexpr double kRecordAfter = 1.0;  // s after a fault
-constexpr int kLongestWait = 100;     // ms, for a step to take a request
+constexpr double kTurn = 6.283185307179586;
+constexpr int kLongestWait = 100;  // ms, for a step to take a request
 constexpr const char * kPhases[] = {"INACTIVE", "RISING", "RUNNING", "STOPPING", "FAULT"};
 
+/// Product of two quaternions (x, y, z, w).
+void multiply(const double * a, const double * b, double * product)
+{
+  for (int i = 0; i < 3; ++i)
+  {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    product[i] = a[3] * b[i] + b[3] * a[i] + a[j] * b[k] - a[k] * b[j];
+  }
+  product[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+}
 }  // namespace
 
 std::string RobotController::described(const char * code, int joint) const
@@ -56,7 +68,8 @@ void RobotController::open_topics()
 {
   const auto node = get_node();
   diagnostics_ = node->create_publisher<diagnostic_msgs::msg::DiagnosticArray>("/diagnostics", 10);
-  reference_ = node->create_publisher<sensor_msgs::msg::JointState>("~/reference", 10);
+  state_ = node->create_publisher<control_msgs::msg::JointTrajectoryControllerState>(
+    "~/controller_state", 10);
   external_torque_ = node->create_publisher<sensor_msgs::msg::JointState>("~/external_torque", 10);
   phase_publisher_ = node->create_publisher<std_msgs::msg::UInt8>("~/phase", 10);
   trajectory_ = node->create_subscription<trajectory_msgs::msg::JointTrajectory>(
@@ -244,11 +257,7 @@ void RobotController::write_recordings(bool all)
 
 void RobotController::publish()
 {
-  Cycle cycle;
-  {
-    const std::lock_guard<std::mutex> lock(cycle_mutex_);
-    cycle = cycle_;
-  }
+  const Cycle cycle = cycle_.get();
   const bool active = active_;
   const auto stamp = get_node()->now();
   const bool fault = cycle.phase == ROBODYN_FAULT;
@@ -257,13 +266,27 @@ void RobotController::publish()
     std_msgs::msg::UInt8 phase;
     phase.data = static_cast<std::uint8_t>(cycle.phase);
     phase_publisher_->publish(phase);
+    control_msgs::msg::JointTrajectoryControllerState state;
+    state.header.stamp = stamp;
+    state.joint_names = joints_;
+    state.reference.positions = cycle.reference_position;
+    state.reference.velocities = cycle.reference_velocity;
+    state.feedback.positions = cycle.position;
+    state.feedback.velocities = cycle.velocity;
+    state.feedback.effort = cycle.effort;
+    state.output.effort = cycle.commanded;
+    for (std::size_t i = 0; i < joints_.size(); ++i)
+    {
+      robodyn_joint_limits limits{};
+      std::ignore = robodyn_controller_limits(cycle.settings, static_cast<int>(i), &limits);
+      const double error = cycle.reference_position[i] - cycle.position[i];
+      state.error.positions.push_back(limits.continuous ? std::remainder(error, kTurn) : error);
+      state.error.velocities.push_back(cycle.reference_velocity[i] - cycle.velocity[i]);
+    }
+    state_->publish(state);
     sensor_msgs::msg::JointState message;
     message.header.stamp = stamp;
     message.name = joints_;
-    message.position = cycle.reference_position;
-    message.velocity = cycle.reference_velocity;
-    message.effort = cycle.commanded;
-    reference_->publish(message);
     message.position = cycle.position;
     message.velocity = cycle.velocity;
     message.effort = cycle.external;
@@ -441,6 +464,11 @@ std::string RobotController::set_settings(const std::string & name)
     {
       Intent intent = intent_;
       intent.settings = settings;
+      const std::string warning = robodyn_controller_settings_warning(settings);
+      if (!warning.empty())
+      {
+        RCLCPP_WARN(get_node()->get_logger(), "%s: %s", name.c_str(), warning.c_str());
+      }
       return active_ && settings == intent_.settings ? "" : ask(intent);
     }
     names += std::string(settings ? ", " : "") + robodyn_controller_settings_name(settings);
@@ -507,15 +535,35 @@ void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & messag
     *pose_, true,
     [&](const Library & library) -> std::string
     {
-      const auto & frame = message.header.frame_id;
-      if (!frame.empty() && frame != base_frame_)
+      const auto & name = message.header.frame_id;
+      robodyn_frame frame;
+      int k = 0;
+      while (robodyn_controller_fixed_frame(k, &frame) && name != prefix_ + frame.name)
       {
-        return "frame_id is '" + frame + "': transform the pose to " + base_frame_;
+        ++k;
+      }
+      if (!robodyn_controller_fixed_frame(k, &frame))
+      {
+        if (!name.empty() && name != base_frame_)
+        {
+          return "frame_id is '" + name +
+                 "', which is not fixed to the base: transform the pose to " + base_frame_;
+        }
+        frame = {"", {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 1.0}};  // another name of the base
       }
       const auto & p = message.pose.position;
       const auto & q = message.pose.orientation;
-      const double position[] = {p.x, p.y, p.z};
-      const double quaternion[] = {q.x, q.y, q.z, q.w};
+      const double * const f = frame.quaternion;
+      const double moved[] = {p.x, p.y, p.z, 0.0}, turned[] = {q.x, q.y, q.z, q.w};
+      const double back[] = {-f[0], -f[1], -f[2], f[3]};
+      double position[4], quaternion[4];
+      multiply(f, moved, quaternion);
+      multiply(quaternion, back, position);
+      for (int i = 0; i < 3; ++i)
+      {
+        position[i] += frame.position[i];
+      }
+      multiply(f, turned, quaternion);
       const int error = robodyn_controller_post_pose(library.get(), position, quaternion);
       return result(library, error, -1);
     });
