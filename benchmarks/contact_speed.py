@@ -31,8 +31,7 @@ from robodyn_ros.control.inputs.task import Bounds, REGIONS
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.settings.task_and_bounds import bounds_of
-from robodyn_ros.control.steps.contact_speed import permitted_speed
-from robodyn_ros.control.steps.time_scaling import joint_share
+from robodyn_ros.control.steps.time_scaling import joint_share, permitted_speed
 from robodyn_ros.dynamics.model_data import ModelData, parameters, Workspace, workspace
 from robodyn_ros.model.robot import spread
 from robodyn_ros.simulation.plant import Obstacle

@@ -18,7 +18,7 @@ from numpy import ndarray
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rich.console import Console
-from robodyn_ros.cli import loop_report
+from robodyn_ros.cli import check_machine
 from robodyn_ros.demo.run import environment
 from robodyn_ros.nodes.clients.processes import Child, ending_once, running
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
@@ -81,7 +81,7 @@ def soak(minutes: Annotated[float, typer.Option(
     with ending_once():
         run.go(lambda text: say(console, text))
     checks, figures = run.judged()
-    loop_report.run(run.window, console)
+    check_machine.print_timing(run.window, console)
     for check in checks:
         say(console, f'{"passed" if check.passed else "FAILED"}: {check.sentence}.')
     say(console, _stalled(figures))

@@ -17,7 +17,7 @@ are those of :mod:`robodyn_ros.errors`.
 
 from typing import TYPE_CHECKING
 
-from .lazy_import import from_modules
+from .extras import from_modules
 
 if TYPE_CHECKING:
     from .closed_loop import simulate, Simulated

@@ -7,6 +7,8 @@ Optional dependencies of the package, and the commands that install them.
 standard library only.
 """
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from platform import machine
 import re
@@ -119,3 +121,23 @@ def _externally_managed() -> bool:
     """Return whether this Python is externally managed (PEP 668), as on Debian and Ubuntu."""
     return (sys.prefix == sys.base_prefix
             and Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists())
+
+
+def from_modules(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+    """
+    Return the ``__getattr__`` of a package whose names are those of its modules.
+
+    :param package: ``__name__`` of the package.
+    :param modules: for each name the module that has it, relative to the package.
+    :return: function that raises ImportError, with the cause, if a module cannot be imported.
+    """
+    def load(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f'module {package!r} has no attribute {name!r}')
+        try:
+            module = import_module(modules[name], package)
+        except AttributeError as error:     # would read as if the package had no such name
+            raise ImportError(f'{package}.{name} cannot be loaded, because its module raises '
+                              f'AttributeError: {error}', name=f'{package}.{name}') from error
+        return getattr(module, name)
+    return load

@@ -13,7 +13,7 @@ import pytest
 import robodyn_ros
 from robodyn_ros import Dynamics, load_urdf, robot_names, Settings
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.lazy_import import from_modules
+from robodyn_ros.extras import from_modules
 from robodyn_ros.model import resources
 from robodyn_ros.model.resources import share_path
 

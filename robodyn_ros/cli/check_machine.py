@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `check-machine`: loop rates of this machine, timing of a loop, compilation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 import shutil
@@ -10,13 +10,15 @@ import sys
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
+from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 import typer
 
-from . import loop_report, warmup
+from . import start_up_times
 from .options import (
     AsJson,
     chosen_robot,
@@ -35,7 +37,7 @@ from ..errors import ArgumentError, RobodynError
 from ..realtime import system_checks
 from ..realtime.periodic_timer import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict
 from ..realtime.scheduling import Scheduling
-from ..realtime.statistics import spread
+from ..realtime.statistics import load, rate, Recording, spread
 from ..report.document import Report
 
 MEASURED_RATES = (1000.0, 4000.0)    # [Hz]
@@ -45,6 +47,11 @@ ALL = Scheduling(priority=system_checks.REALTIME_PRIORITY, lock_memory=True, kee
 MARKS = {system_checks.FINE: ('✓', 'green'), system_checks.FAIR: ('·', 'yellow'),
          system_checks.BAD: ('✗', 'red')}
 MIN_VERDICT_TIME = 60.0    # [s]; shorter runs miss rare latencies
+# Of a timing log
+COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
+           'answer': 'state to effort'}
+BARS = '▁▂▃▄▅▆▇█'
+TABLE_BINS = 12
 INSTALL = 'for figures of a compiled loop: sudo apt install rt-tests'
 
 
@@ -87,11 +94,12 @@ def check_machine(duration: Annotated[float, typer.Option(
         raise ArgumentError('--all, --locked, --root, --tip and --gravity are those of --compile',
                             name='--compile', remedy='add --compile ROBOT, or leave them out')
     if robot:
-        warmup.run(chosen_robot(robot, locked, root, tip, gravity).model, everything, console())
+        start_up_times.run(chosen_robot(robot, locked, root, tip, gravity).model, everything,
+                           console())
     elif timing is not None and as_json:
-        print_json(loop_report.figures(timing))
+        print_json(timing_figures(timing))
     elif timing is not None:
-        loop_report.run(timing, console(), page=report)
+        print_timing(timing, console(), page=report)
     elif not fix:
         found = run(duration, console(as_json), page=report)
         if as_json:
@@ -222,7 +230,7 @@ def _facts(facts: list[system_checks.Fact]) -> Table:
 
 
 def _table(found: Found) -> RenderableType:
-    table = loop_report.spread_table('Wake-ups: how late [µs]', {
+    table = spread_table('Wake-ups: how late [µs]', {
         f'{level.name}, {rate / 1000:g} kHz, {one.source}': 1e6 * one.late
         for (level, rate), one in found.items()})
     legend = Table.grid(padding=(0, 1))
@@ -267,3 +275,79 @@ def _sentence(level: Level, verdict: Verdict) -> Text:
     said.append(f', which costs {verdict.lost} period{"s" * (verdict.lost > 1)}.'
                 if verdict.lost else '.')
     return said
+
+
+def print_timing(path: Path, out: Console, *, page: Path | None = None) -> None:
+    """Print the statistics of a timing log; ``page``: file of a report with histograms."""
+    recording = _loaded(path)
+    about = recording.about
+    mean, deviation = rate(recording.cycles)
+    kept = len(recording.cycles)
+    out.print(f'{kept} cycles' + (f', the last of {about.cycles}' if about.cycles > kept else '')
+              + f', trigger {about.trigger}, {about.data_path}, {about.scheduling}',
+              style='bold')
+    nominal = f', nominally {about.rate:g}' if about.trigger == 'timer' else ''
+    out.print(f'rate {mean:.2f} ± {deviation:.2f} Hz{nominal}; {about.overruns} overruns, '
+              f'{about.missed} points of the grid missed, {about.lost} samples lost')
+    out.print(_timing_table(recording))
+    if page is not None:
+        _timing_report(recording, path.name).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
+
+
+def timing_figures(path: Path) -> dict[str, Any]:
+    """Return the statistics of a timing log for a script: times in s, rates in Hz."""
+    recording = _loaded(path)
+    mean, deviation = rate(recording.cycles)
+    about = recording.about
+    return {'cycles': len(recording.cycles), 'rate_mean': mean, 'rate_deviation': deviation,
+            'overruns': about.overruns, 'missed': about.missed, 'lost': about.lost,
+            **{column: spread(recording.cycles[column]).named() for column in COLUMNS}}
+
+
+def _loaded(path: Path) -> Recording:
+    recording = load(path)
+    if not len(recording.cycles):
+        raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
+                            remedy='let the controller be active for a while')
+    return recording
+
+
+def _timing_report(recording: Recording, title: str) -> Report:
+    about = recording.about
+    report = Report(f'Timing of {title}', f'{len(recording.cycles)} cycles, trigger '
+                    f'{about.trigger}, {about.data_path}, {about.scheduling}')
+    report.rich('Figures', _timing_table(recording))
+    cycles = np.arange(float(len(recording.cycles)))
+    for column, name in COLUMNS.items():
+        x = 1e6 * recording.cycles[column]
+        if np.isfinite(x).any():
+            report.histogram(f'{name}: histogram', {name: x}, 'µs')
+            report.plot(f'{name}: every cycle', cycles, {name: x}, 'cycle', 'µs')
+    return report
+
+
+def _timing_table(recording: Recording) -> Table:
+    return spread_table('[µs]', {name: 1e6 * recording.cycles[column]
+                                 for column, name in COLUMNS.items()})
+
+
+def spread_table(heading: str, samples: Mapping[str, ndarray]) -> Table:
+    """Return percentiles and a histogram of (N,) samples [µs] by name, NaN: not measured."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in (heading, 'p50', 'p99', 'p99.9', 'max', 'from 0 to p99.9, logarithmic'):
+        table.add_column(column, justify='right' if column[0] in 'pm' else 'left')
+    for name, x in samples.items():
+        found = spread(x)
+        if np.isnan(found.max):
+            table.add_row(name, *4 * ('-',), 'not measured with this trigger')
+            continue
+        table.add_row(name, *(f'{v:.1f}' for v in found[2:]), _bars(x, found.p999))
+    return table
+
+
+def _bars(x: ndarray, upper: float) -> str:
+    """Return a histogram as a word: heights are logarithmic, empty bins are blank."""
+    counts, _ = np.histogram(x[np.isfinite(x)], TABLE_BINS, (0.0, max(upper, 1e-9)))
+    heights = np.log1p(counts) / max(np.log1p(counts.max()), 1e-9)
+    return ''.join(BARS[int(h * (len(BARS) - 1))] if h else ' ' for h in heights)

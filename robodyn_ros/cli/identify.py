@@ -5,16 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 import re
 import shlex
 from typing import Annotated, Any, TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 import typer
 
+from .identify_tasks import drive_gains, find_load, validate
 from .options import (
     as_option,
     AsJson,
@@ -35,7 +34,6 @@ from .recording_options import (
     CutoffOption,
     FrictionFile,
     Joints,
-    OF_LOAD,
     OfRobot,
     Rate,
     read_options,
@@ -46,8 +44,6 @@ from .recording_options import (
     Topic,
     UnitsOption,
 )
-from .torque_constants import drive_gains
-from .validate import identified_conditions, validate, with_friction
 from ..errors import (
     ArgumentError,
     DemoError,
@@ -59,8 +55,7 @@ from ..errors import (
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
-    from ..identification.options import DataIssue, PipelineOptions, PreparationOptions
-    from ..identification.recordings.recording import Recording
+    from ..identification.options import DataIssue, PipelineOptions
     from ..identification.result import Identification, Validation
     from ..report.scene import MovingRobot
 
@@ -330,41 +325,6 @@ def _text(path: Path) -> str:
     content = path.read_bytes()
     text = decoded(content, encoding_of(content))
     return DECLARED_ENCODING.sub(r'\1', text, count=1)
-
-
-def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
-            delay: float | None, options: PreparationOptions, out: Console) -> dict[str, Any]:
-    """Identify the load at a frame; print and return it as parameters of the controller."""
-    from .identification_report import load_table
-    from ..identification.estimation.payload import find_payload
-    from ..identification.options import by_kind
-    from ..identification.physics_checks import motion_issues
-    from ..identification.recorded_motion import checked_motion
-    from ..model.robot import with_payload
-
-    options, delay, errors = identified_conditions(recording, friction, delay, options, out)
-    # The model has no load: at wrist joints the efforts of one may contradict it entirely
-    motion, notes, issues = checked_motion(recording, robot.model, replace(
-        options, accept=(*options.accept, *OF_LOAD)))
-    show([*notes[len(recording.notes):],
-          *by_kind(issue for issue in issues if issue.kind not in OF_LOAD)], out)
-    model, offset = with_friction(robot.model, friction)
-    motion = motion.later(delay) if delay else motion
-    found = find_payload(model, motion, frame, offset, errors)
-    loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)
-    show(by_kind(motion_issues(motion, loaded, motion.cutoff, motion.effort_unit, OF_LOAD)), out)
-    out.print(load_table(found, robot.model.joint_names))
-    for line in found.unseen:
-        out.print(f'! not determined: {line}', style='yellow')
-    out.print('\nparameters of the controller:')
-    values = {'payload_frame': found.frame, 'payload_mass': round(found.mass, 4),
-              'payload_com': [round(value, 4) for value in found.com.tolist()]}
-    if found.inertia is not None:
-        values['payload_inertia'] = [float(f'{value:.5g}')
-                                     for value in found.inertia[np.triu_indices(3)]]
-    for name, value in values.items():
-        out.print(f'{name}: {value}')
-    return values
 
 
 def seconds(option: str, text: str, choices: str = 'seconds') -> float | None:

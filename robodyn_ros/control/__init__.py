@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..lazy_import import from_modules
+from ..extras import from_modules
 
 if TYPE_CHECKING:
     from .controller.controller import Controller

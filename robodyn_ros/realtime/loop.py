@@ -17,7 +17,6 @@ import numpy as np
 from numpy import ndarray
 
 from . import timing_rules
-from .loop_counters import count_missed, count_sample
 from .loop_settings import LOOP, LoopSettings, STATE
 from ..control.declare import record_dtype, record_value, recorded
 from ..control.steps.guard import FAULT
@@ -62,7 +61,7 @@ class AnyLoopIO(Protocol):
 
     @property
     def counts(self) -> ndarray:
-        """(1,) COUNTS, see :mod:`~.loop_counters`."""
+        """(1,) COUNTS, see :mod:`~.timing_rules`."""
 
     @property
     def timing(self) -> ndarray:
@@ -184,7 +183,7 @@ def on_grid(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
         if w.called == 1:
             return CALLED
         w.waited = 0
-        count_missed(io.counts[0], w.points_missed)
+        timing_rules.count_missed(io.counts[0], w.points_missed)
         given.missed = w.points_missed
         given.stalled = timing_rules.stall(given.stalled, w.asked, woke)
         decode_waiting(io, c)
@@ -277,7 +276,7 @@ def decode_waiting(io: AnyLoopIO, c: 'Cycle') -> tuple[bool, float]:
             received = cycle_time(io)
         others = timing_rules.newest(io.decoder.state[:, OTHER])
         code = decode(io, received)
-        count_sample(io.counts[0], code, io.decoder.state[:, SEQUENCE], io.seen)
+        timing_rules.count_sample(io.counts[0], code, io.decoder.state[:, SEQUENCE], io.seen)
         if code == ACCEPTED:
             w.published = publication_time(io)
             accepted = True

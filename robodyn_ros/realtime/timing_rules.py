@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Timing rules of the control loop: steps of the wall clock, deadlines, stalls, silence.
+Timing rules of the control loop: steps of the wall clock, deadlines, stalls, silence, counters.
 
 The cycle is on the steady clock and compares it with the stamps of the states, which the wall
 clock of their publisher gives. A step of it is the same for a publisher on this host, whose stamps
@@ -14,13 +14,22 @@ from __future__ import annotations
 from math import inf, isnan, nan
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
-from ..wire.decoders import DecoderArrays, RECEIVED, STAMP
+from ..wire.decoders import ACCEPTED, DecoderArrays, REASONS, RECEIVED, STAMP
 
 MIN_STEP = 1e-3    # [s] within two samples; less is drift of the clock, or a preempted thread
 MAX_UNSHARED = 10    # messages that were sent before a step; later ones have another clock
 
+# Counters of a loop
+COUNTS = np.dtype([
+    ('samples', np.int64, (len(REASONS),)),     # by what the decoder answered
+    ('overruns', np.int64),                     # times the loop came too late for a point
+    ('missed', np.int64),                       # points of the grid that went by in all
+    ('lost', np.int64),                         # samples that were published and never came
+    ('slow_publishes', np.int64),               # that took the middleware longer than a period
+])
 #: Fields of `loop.LOOP_STATE`.
 STATE = [
     ('wall_clock', 'i8'),       # ns ahead of the steady clock when it was last followed; 0: never
@@ -175,6 +184,25 @@ def lost_since(numbers: ndarray, seen: ndarray) -> int:
             most = gap
         seen[i] = numbers[i]
     return int(most) - 1
+
+
+def count_sample(counts: Any, code: int, numbers: ndarray, seen: ndarray) -> None:
+    """
+    Count a sample in a record ``COUNTS``.
+
+    :param code: decode status of the sample.
+    :param numbers: (nv,) number of each joint's newest sample; ``seen``: those counted last.
+    """
+    counts.samples[code] += 1
+    if code == ACCEPTED:
+        counts.lost += lost_since(numbers, seen)
+
+
+def count_missed(counts: Any, missed: int) -> None:
+    """Count the points of the grid that were missed before a wake-up in a record ``COUNTS``."""
+    counts.missed += missed
+    if missed != 0:
+        counts.overruns += 1
 
 
 def oldest(received: ndarray) -> float:

@@ -25,7 +25,7 @@ the states of :meth:`SimulatedArm.run` are then the same on every machine.
 
 from typing import TYPE_CHECKING
 
-from ..lazy_import import from_modules
+from ..extras import from_modules
 
 if TYPE_CHECKING:
     from .lockstep import simulated_arm, SimulatedArm, START_TIMEOUT, States, TIME_TOLERANCE

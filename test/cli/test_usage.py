@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 from robodyn_ros import load_urdf
-from robodyn_ros.cli import derive, warmup
+from robodyn_ros.cli import derive, start_up_times
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.options import as_option, locked_joints, numbers, PANELS, robots
 from robodyn_ros.errors import Argument, Placeholder, RobodynError
@@ -116,16 +116,16 @@ def rows(text):
 @pytest.mark.slow
 def test_it_compiles_what_is_new_and_loads_what_is_not(tmp_path, monkeypatch):
     """Dynamics of one joint that nobody has compiled; its two workers, and the tables of both."""
-    results, start = [], warmup.start
-    monkeypatch.setattr(warmup, 'start', lambda *words: (
+    results, start = [], start_up_times.start
+    monkeypatch.setattr(start_up_times, 'start', lambda *words: (
         results.append(start(*words)) or results[-1]))
     names = ['gravity', 'mass_matrix', 'inverse_dynamics']
     urdf = changed(tmp_path, ('mass value="2', f'mass value="2.{hash(str(tmp_path)) % 10**9}'))
     first = rows(done('check-machine', '--compile', urdf, '--locked', 'joint2=0').output)
     _, (cached, seconds) = results
-    assert [*cached] == warmup.names(False)
+    assert [*cached] == start_up_times.names(False)
     out = Console(file=io.StringIO(), width=100)
-    out.print(warmup.table(load_urdf(urdf, locked={'joint2': 0.0}), names, cached, cached,
+    out.print(start_up_times.table(load_urdf(urdf, locked={'joint2': 0.0}), names, cached, cached,
                            (seconds, seconds)))
     second = rows(out.file.getvalue())
     for name in names:

@@ -12,7 +12,7 @@ import pytest
 from robodyn_ros.control.laws.feedback_policy import FADE_TIME
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.steps import effort_feedforward
+from robodyn_ros.control.steps import trajectory_tracking
 from robodyn_ros.errors import ArgumentError, TrajectoryError
 
 GOAL = np.array([0.5, 0.2])
@@ -192,7 +192,7 @@ def test_every_law_gets_them_and_loses_them_at_the_end(mode):
     assert v.feedforward == pytest.approx(np.array([2.0, -1.0]) * 0.8024, rel=1e-3)
     plain.run(0.4)
     assert np.abs(rig.q - plain.q).max() > 1e-3
-    rig.run(0.1 + effort_feedforward.FADE_TIME)            # "never survives the trajectory"
+    rig.run(0.1 + trajectory_tracking.FADE_TIME)            # "never survives the trajectory"
     assert not v.feedforward.any() and not v.target_effort.any() and rig.phase == 'RUNNING'
 
 

@@ -29,9 +29,13 @@ from robodyn_ros.control.inputs.task import Bounds, REGIONS, TASK, Task
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.motion_limits import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
-from robodyn_ros.control.steps.contact_brake import brake, BRAKE_RATE_SHARE
-from robodyn_ros.control.steps.contact_speed import contact_share, permitted_speed
 from robodyn_ros.control.steps.cycle_data import Vectors
+from robodyn_ros.control.steps.time_scaling import (
+    brake,
+    BRAKE_RATE_SHARE,
+    contact_share,
+    permitted_speed,
+)
 from robodyn_ros.dynamics.model_data import no_frame
 from robodyn_ros.model.resources import robot_path
 

@@ -30,8 +30,8 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.nodes.controller.control_loop import PythonLoop, with_fields
 from robodyn_ros.realtime.loop import begin
-from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import LoopSettings
+from robodyn_ros.realtime.statistics import Tally
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.cdr import Writer
 from robodyn_ros.wire.codecs import JointStateDecoder

@@ -15,7 +15,7 @@ from processes import node
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
-from robodyn_ros.nodes.middleware import log_relay, node_main
+from robodyn_ros.nodes.middleware import node_main
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -119,7 +119,7 @@ def stuff(reader):
         os.close(writer)
 
 
-@row('a blocked log', where=log_relay.able_to_block, find='_ or _ or _', instead='False')
+@row('a blocked log', where=node_main.able_to_block, find='_ or _ or _', instead='False')
 @pytest.mark.parametrize('reader_stays', [True, False])
 def test_a_log_that_nobody_reads(piped, reader_stays):
     """The arm is stopped, faults and is reset as ever; the end of the process is bounded."""

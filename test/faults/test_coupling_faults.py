@@ -12,7 +12,6 @@ from robodyn_ros.control.controller import partner_and_policy
 from robodyn_ros.control.inputs import partner
 from robodyn_ros.control.inputs.partner import AWAY, COUPLED, CouplingState, WAITING
 from robodyn_ros.control.laws import leader_follower
-from robodyn_ros.control.steps import partner_link
 from robodyn_ros.errors import ArgumentError
 
 near = pytest.approx
@@ -70,7 +69,7 @@ def held(arm, count=100):
     arm.faulted('PARTNER_LOST')
 
 
-@row('the partner of a coupled arm is silent', 'PARTNER_LOST', where=partner_link.supervise,
+@row('the partner of a coupled arm is silent', 'PARTNER_LOST', where=partner.lost,
      find='m.coupled == 1', instead='False')
 def test_the_partner_is_silent(follower):
     """Later than the timeout the arm is held, latched; the spring is gone, also after a reset."""
@@ -83,7 +82,7 @@ def test_the_partner_is_silent(follower):
     assert arm.ticks(50)[-1] == near(arm.gravity)
 
 
-@row('the partner leaves the coupling', 'PARTNER_LOST', where=partner_link.supervise,
+@row('the partner leaves the coupling', 'PARTNER_LOST', where=partner.lost,
      find='header.status >= _', instead='True')
 def test_the_partner_leaves(follower):
     """A partner that is in a fault, or in another mode, ends the coupling at once."""

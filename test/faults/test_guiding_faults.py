@@ -12,7 +12,6 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.settings import task_and_bounds
 from robodyn_ros.control.steps import (
     collisions,
-    contact_brake,
     guard,
     motor_faults,
     phase_efforts,
@@ -89,7 +88,7 @@ def test_a_contact_would_be_too_hard():
     assert arm.phase == 'RUNNING'
 
 
-@row('the arm exceeds the speed for contacts', where=contact_brake.brake, find='share < 1.0',
+@row('the arm exceeds the speed for contacts', where=time_scaling.brake, find='share < 1.0',
      instead='False')
 def test_the_arm_is_faster_than_a_contact_may_be():
     """Whatever made it so: the more the faster, and as damping of all joints together."""

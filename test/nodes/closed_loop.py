@@ -16,8 +16,8 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.controller import transport
 from robodyn_ros.nodes.controller.control_loop import ControlLoop
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription, SimulationClock
-from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER, LoopSettings, TRIGGERS
+from robodyn_ros.realtime.statistics import Tally
 from robodyn_ros.wire.codecs import EffortDecoder, JointStateDecoder, JointStateEncoder
 from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState

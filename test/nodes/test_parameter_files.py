@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter files and launch files: what is missing, unread or contradictory is named."""
 
+from contextlib import nullcontext
 import sys
 
 from processes import node
@@ -10,12 +11,14 @@ import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
 from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, rotors, warn_of_unknown
+from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.parameter_files import (
     check_sections,
     config_path,
     one_file,
     unread,
 )
+from robodyn_ros.nodes.middleware.parameters import Parameters
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',
         '/controller', 'left/controller', '/left/controller', 'pilot', 'left:\n  controller']
@@ -49,6 +52,19 @@ def test_sections_are_matched_as_ros_matches_them(key, tmp_path):
         assert accepted == node.has_parameter('rate'), name
         node.destroy_node()
     context.shutdown()
+
+
+def test_the_arguments_of_the_node_count(tmp_path, monkeypatch):
+    """Not those of the process, which may hold several nodes, or be a test."""
+    others = ['--ros-args', '--params-file', file_of(tmp_path, 'pilot')]
+    for words, accepted in ((['--ros-args'], True), (others, False)):
+        monkeypatch.setattr(sys, 'argv', ['controller', *(others if accepted else [])])
+        middleware.start(args=words, context=(context := rclpy.Context()))
+        node = rclpy.create_node('controller', context=context)
+        with nullcontext() if accepted else pytest.raises(ParameterError, match='given.yaml'):
+            Parameters(node, ())
+        node.destroy_node()
+        context.shutdown()
 
 
 def test_one_file_gives_each_node_what_its_own_files_give_it(tmp_path):

@@ -17,10 +17,9 @@ from robodyn_ros.nodes.controller.flight_recorder import TimingFile
 from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import scheduling
-from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.statistics import load
+from robodyn_ros.realtime.statistics import load, Tally
 from robodyn_ros.realtime.system_checks import attempt
 from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
 from robodyn_ros.wire.decoders import ACCEPTED

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime import timing_rules
-from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.statistics import (
     ERROR,
     FORMAT,
@@ -24,6 +23,7 @@ from robodyn_ros.realtime.statistics import (
     rate,
     save,
     spread,
+    Tally,
     TIMING,
     Timing,
     TimingAbout,

@@ -29,14 +29,14 @@ from ..cycle.compile_ahead import COMPILING
 from ..cycle.compile_laws import law_is_cached
 from ..laws import registry
 from ..laws.law import Law
-from ..settings.motion_limits import default_tolerances, motion_limits, Scarcity
+from ..settings.motion_limits import data_of, default_tolerances, motion_limits, Scarcity
 from ..settings.settings import Settings
 from ..settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..steps import guard, robot_dynamics
 from ..steps.cycle_data import LawMemory
 from ...compiler import second_process
 from ...dynamics import Dynamics
-from ...dynamics.model_data import ModelData, parameters
+from ...dynamics.model_data import ModelData
 from ...dynamics.specialize import with_kernels
 from ...errors import ParameterError
 from ...model.robot import RobotModel
@@ -73,7 +73,7 @@ class SettingsInForce:
         self._addresses = LawAddresses(settings.law_in_force)
         self._no_law = no_law(self._model.nv)._replace(memory=law_memory)
         #: The model without payload.
-        self.unloaded = parameters(self._model)
+        self.unloaded = data_of(self._model)
         # With kernels compiled for this robot
         self._own: ModelData | None = None
         self._frame_kernel: FrameKernel | None = None
@@ -129,7 +129,7 @@ class SettingsInForce:
         for name in ('law', 'basis', 'payload'):
             changes = getattr(settings, name) != getattr(before, name)
             record[name] = self._numbers[name] + changes
-        robot, own = parameters(loaded), self._own
+        robot, own = data_of(loaded), self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
         gains = settings.gain_rows(model)
@@ -142,7 +142,7 @@ class SettingsInForce:
         motion_limits(model, settings, joints['velocity_limit'])
         default_tolerances(model, settings)
         joint_map(model, settings)
-        self._checked_gains(settings)
+        self._checked_gains(settings, loaded)
         if settings.payload != before.payload:      # friction and rotors weigh nothing
             check_gravity(self._controller, loaded, settings, joints['effort_limit'])
         self._controller.compiled.code_for(record, robot)   # now, not in the cycle that needs it
@@ -156,13 +156,13 @@ class SettingsInForce:
         """See :attr:`.Controller.scarcity`."""
         return self._checked_gains(self.settings)
 
-    def _checked_gains(self, settings: Settings) -> Scarcity:
+    def _checked_gains(self, settings: Settings, loaded: RobotModel | None = None) -> Scarcity:
         """Return the scarcity of stable settings; to check them takes tens of milliseconds."""
         stability = settings.stability
         for known, scarcity in self._stable:
             if known == stability:
                 return scarcity
-        loaded = settings.loaded(self._model)
+        loaded = loaded or settings.loaded(self._model)
         settings.check_gains(loaded)
         scarcity = settings.scarcity(loaded)
         self._stable = [*self._stable[1 - MAX_REMEMBERED:], (stability, scarcity)]

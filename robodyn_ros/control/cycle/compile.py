@@ -9,8 +9,6 @@ debugger stops: slow, and the same.
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 import sys
 from typing import Any, NamedTuple
 
@@ -22,13 +20,12 @@ from . import compile_ahead, cycle, plain_cycle, ring_buffer
 from . import compile_laws as law_code
 from .compile_ahead import CODE_NAME, plain
 from .trial import address_of
-from .. import steps
-from ..inputs import pose_tracking
+from ..inputs import partner, pose_tracking
 from ..inputs.pose_tracking import Points, PosePoints
 from ..laws.law import Law
 from ..laws.registry import BUILT_IN
-from ..steps import acceleration_limits, plausibility, robot_dynamics, time_scaling
-from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, JOINT, SETTINGS
+from ..steps import acceleration_limits, cycle_data, plausibility, robot_dynamics, time_scaling
+from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, JOINT, SETTINGS, STEPS
 from ..steps.payload_transition import PayloadInForce
 from ...compiler import second_process
 from ...compiler.jit import (
@@ -53,12 +50,9 @@ CHECKING_KERNELS = 'gravity', 'jacobian', 'mass_matrix', 'pose'
 
 # Called for each joint: a call would take longer than they do
 INLINED_STEPS = acceleration_limits, plausibility
-# Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
-STEPS = [import_module(f'{steps.__name__}.{module.name}')
-         for module in iter_modules(steps.__path__)]
-MODULES = (*law_code.MODULES, jitable(pose_tracking),
-           *(jitable(step, inline=step in INLINED_STEPS, apart=('slow_down',)) for step in STEPS
-             if step not in law_code.MODULES),
+MODULES = (*law_code.MODULES, jitable(pose_tracking), jitable(partner),
+           *(jitable(step, inline=step in INLINED_STEPS, apart=('slow_down',))
+             for step in (cycle_data, *STEPS) if step not in law_code.MODULES),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
                           'bound_efforts')),

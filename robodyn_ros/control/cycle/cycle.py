@@ -12,23 +12,19 @@ from math import inf
 from numpy import ndarray, record
 
 from .call import call_law, forget
-from ..inputs import pose_tracking
+from ..inputs import partner, pose_tracking
 from ..laws.law import Arm
 from ..steps import (
     collisions,
-    contact_brake,
-    effort_feedforward,
     friction_compensation,
     frozen_readings,
     gravity_check,
     guard,
-    guiding,
     limits,
     lowering,
     momentum_observer,
     motion_checks,
     motor_test,
-    partner_link,
     payload_transition,
     phase_efforts,
     plausibility,
@@ -273,7 +269,7 @@ def law_changed(c: Cycle, tau: ndarray) -> int:
 def driven_fault(c: Cycle, unmeasured: int, fresh: int, now: float, dt: float,
                  tau: ndarray) -> tuple[int, int]:
     """Return (reason, joint) of a fault of an arm that is driven with a valid state."""
-    s, m, partner = c.settings, c.controller, c.partner
+    s, m = c.settings, c.controller
     reason, joint = guard.running_fault(c, unmeasured)
     if reason == guard.NO_REASON and gravity_check.gravity_contradicted(c, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
@@ -289,8 +285,8 @@ def driven_fault(c: Cycle, unmeasured: int, fresh: int, now: float, dt: float,
             touched = collisions.push(c, now)
             if touched >= 0:
                 reason, joint = guard.PUSHED, touched
-        if reason == guard.NO_REASON and running:
-            reason = partner_link.supervise(s, m, partner.header[0], now)
+        if reason == guard.NO_REASON and running and partner.lost(s, m, c.partner.header[0], now):
+            reason = guard.PARTNER_LOST
     return reason, joint
 
 
@@ -339,7 +335,7 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
     if m.mode != mode or restart:   # with other gains of the same law its memory stays
         forget_law(c.law, v)
     m.mode = mode
-    guided = guiding.guide(c, not gravity_alone, now)
+    guided = trajectory_tracking.guide(c, not gravity_alone, now)
     reference_time = time_scaling.reference_time(m, now)
     if not guided:
         trajectory_tracking.follow(c.points, m, v, reference_time)
@@ -355,7 +351,7 @@ def law_efforts(c: Cycle, robot: ModelData, unmeasured: int, changed: int, resta
         call_law(c.law, arm_of(c, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
             compensate_friction(c, robot, unmeasured, dt)
-        effort_feedforward.add_feedforward(c.joints, v, dt, v.tau_law)
+        trajectory_tracking.add_feedforward(c.joints, v, dt, v.tau_law)
         if s.bounded == 1:
             bound_efforts(c, robot)
     for i in range(v.q.shape[0]):
@@ -389,7 +385,7 @@ def compensate_friction(c: Cycle, robot: ModelData, unmeasured: int, dt: float) 
     s, m, v = c.settings, c.controller, c.vectors
     follows = s.follows == 1 and m.guided == 0
     friction_compensation.friction_compensation(
-        robot.friction, c.joints, guiding.velocity_of_friction(c), follows, dt, v,
+        robot.friction, c.joints, trajectory_tracking.velocity_of_friction(c), follows, dt, v,
         v.tau_law)
     if not follows:
         friction_compensation.presliding_damping(c, robot.friction, unmeasured, v.tau_law)
@@ -397,7 +393,7 @@ def compensate_friction(c: Cycle, robot: ModelData, unmeasured: int, dt: float) 
 
 def bound_efforts(c: Cycle, robot: ModelData) -> None:
     """Add efforts that brake an arm too fast for a contact, and keep links apart."""
-    contact_brake.brake(c, robot, c.vectors.tau_law)
+    time_scaling.brake(c, robot, c.vectors.tau_law)
     if c.settings.follows_pose == 1:
         self_collision.keep_apart(c, robot, c.vectors.tau_law)
 

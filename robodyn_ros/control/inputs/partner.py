@@ -17,17 +17,14 @@ Letters 7(2), 2022, equation 7).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray, record
 
 from ..declare import choice, number, numbers, PerJoint, SETTINGS_RECORD, text
 from ...errors import ArgumentError, ParameterError
 from ...model.robot import RobotModel
-
-if TYPE_CHECKING:
-    from ...model.robot import RobotModel
 
 HEADER = np.dtype([('time', float), ('serial', np.int64), ('status', np.int64),
                    ('follows', np.int64)])
@@ -41,6 +38,10 @@ MAX_POSITION_JUMP = 0.1
 GAIN_TIME = 0.05    # s for which other gains must last: gains that alternate shake the arms
 #: Roles of a coupled arm.
 COUPLING_ROLE = ('leader', 'follower')
+#: Fields of the controller state.
+STATE = [
+    ('coupled', np.int64),          # 1: coupled to a partner
+]
 
 
 @dataclass(frozen=True)
@@ -282,3 +283,24 @@ def checked_policy(model: RobotModel, limits: ndarray, effort: ndarray, position
     header = np.zeros(1, POLICY_HEADER)
     header[0] = time, serial
     return Policy(header, **arrays)
+
+
+def lost(s: record, m: record, header: record, now: float) -> bool:
+    """
+    Begin the coupling of a RUNNING arm when its partner is ready; return whether it is lost.
+
+    The follower begins when the leader is ready, the leader when the follower has begun, which has
+    then set its deviation from the leader off. From then on the partner must not be older than
+    ``coupling_timeout``, nor leave the coupling: then both arms float.
+
+    :param header: record ``HEADER`` of the partner.
+    """
+    if s.couples == 0:
+        m.coupled = 0
+        return False
+    age = now - header.time
+    ready = header.status >= (WAITING if header.follows == 1 else COUPLED)
+    if ready and -s.coupling_timeout <= age <= s.coupling_timeout:
+        m.coupled = 1
+        return False
+    return bool(m.coupled == 1)

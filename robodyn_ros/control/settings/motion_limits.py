@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple, NoReturn, TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from numpy import ndarray
 from .friction import static_friction, viscous
 from ..steps.acceleration_limits import ACCELERATION_SHARE, VELOCITY_SHARE
 from ...dynamics.compile import generic
-from ...dynamics.model_data import parameters, workspace
+from ...dynamics.model_data import ModelData, parameters, workspace
 from ...errors import TrajectoryError, TrajectoryJointsError
 from ...model.robot import RobotModel, roomy_position, spread
 
@@ -267,7 +268,7 @@ def _deflections(model: RobotModel, settings: Settings, effort: ndarray) -> ndar
     if not law.follows or any(name and settings.gain_of(model, name).all() for rule in law.judged
                               for name in (rule.integral, rule.observer)):
         return found
-    mass, = _evaluated('mass_matrix', settings.loaded(model), [roomy_position(model)],
+    mass, = evaluated('mass_matrix', settings.loaded(model), [roomy_position(model)],
                        (model.nv, model.nv))
     for rule in law.judged:
         moved = np.abs(np.linalg.inv(mass)) @ effort if rule.accelerations else effort
@@ -302,7 +303,7 @@ def resting_error_warning(model: RobotModel, settings: Settings) -> str:
 
 def held_shares(model: RobotModel, effort_limit: ndarray) -> tuple[ndarray, ndarray]:
     """Return the share of poses (nv,) that effort limits (nv,) hold, and the largest |g| (nv,)."""
-    gravity = abs(_evaluated('gravity', model, spread(model, HELD_POSES), (model.nv,)))
+    gravity = abs(evaluated('gravity', model, spread(model, HELD_POSES), (model.nv,)))
     return (gravity <= effort_limit).mean(axis=0), gravity.max(axis=0)
 
 
@@ -316,10 +317,16 @@ def holding_warning(model: RobotModel, effort_limit: ndarray) -> str:
                       + ', '.join(named) + '; correct the limits or the masses of the URDF') or ''
 
 
-def _evaluated(quantity: str, model: RobotModel, poses: Iterable[ndarray], shape: tuple[int, ...]
-               ) -> ndarray:
+@lru_cache(8)
+def data_of(model: RobotModel) -> ModelData:
+    """Return the model as the algorithms take it, computed once."""
+    return parameters(model)
+
+
+def evaluated(quantity: str, model: RobotModel, poses: Iterable[ndarray], shape: tuple[int, ...]
+              ) -> ndarray:
     """Return a quantity (K, *shape) at K poses by a kernel that the controller needs anyhow."""
-    kernel, data, work = generic(quantity), parameters(model), workspace(model)
+    kernel, data, work = generic(quantity), data_of(model), workspace(model)
     found = []
     for q in poses:
         found.append(out := np.empty(shape))

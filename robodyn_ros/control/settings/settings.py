@@ -5,6 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, Field, field, fields, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy import ndarray
 
 from .friction import check_compensation, CURVE_PARAMETERS, viscous, with_friction
 from .gain_stability import check, check_rate, GAIN_MARGIN, highest, highest_damping, rounded_down
-from .motion_limits import Scarcity, scarcity
+from .motion_limits import evaluated, Scarcity, scarcity
 from .parameters import ControlParameters
 from .task_stability import (
     ACCELERATION_MARGIN,
@@ -37,8 +38,6 @@ from ..laws.law import Law, PARTNER, POSE, TRAJECTORY
 from ..steps.acceleration_limits import APPROACH_SHARE, DELAY_SHARE, VELOCITY_SHARE
 from ..steps.cycle_data import JOINT, SETTINGS
 from ..steps.motor_test import effort_in_force, TESTED_RATE
-from ...dynamics.compile import generic
-from ...dynamics.model_data import parameters, workspace
 from ...errors import ParameterError
 from ...model.robot import RobotModel, spread, with_payload
 
@@ -474,12 +473,9 @@ def symmetric(moments: Sequence[float]) -> ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+@lru_cache(4)
 def checked_masses(model: RobotModel) -> ndarray:
     """Return mass matrices (P, nv, nv) at the poses at which gains must be stable."""
-    # A checked call would be compiled for this only
-    kernel, robot, work = generic('mass_matrix'), parameters(model), workspace(model)
-    poses = spread(model, CHECKED_POSES)
-    found = np.empty((len(poses), model.nv, model.nv))
-    for q, M in zip(poses, found):
-        kernel(robot, q, work, M)
-    return found
+    masses = evaluated('mass_matrix', model, spread(model, CHECKED_POSES), (model.nv, model.nv))
+    masses.setflags(write=False)
+    return masses

@@ -33,7 +33,7 @@ import numpy as np
 from numpy import ndarray, record
 
 from . import guard
-from .guiding import yields
+from .trajectory_tracking import yields
 from ..declare import choice, number, numbers, PerJoint
 from ..declare import JOINT_RECORD as JOINT
 from ..declare import SETTINGS_RECORD as SETTINGS

@@ -11,6 +11,9 @@ without a measured velocity, -1 for none; ``robot``, the dynamics in force.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from os.path import dirname
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,18 +25,13 @@ from . import (
     frozen_readings,
     gravity_check,
     guard,
-    guiding,
     limits,
     lowering,
     momentum_observer,
     motion_checks,
-    motor_faults,
     motor_test,
-    partner_link,
     payload_transition,
-    phase_efforts,
     plausibility,
-    time_scaling,
     trajectory_tracking,
     velocity_estimator,
 )
@@ -43,6 +41,10 @@ from ..inputs.partner import Partner, Policy
 from ..inputs.pose_tracking import Points, PosePoints
 from ..inputs.task import Bounds, Task
 from ...dynamics.model_data import ModelData, Workspace
+
+#: Steps of the cycle: the modules of this package.
+STEPS = [import_module(f'{__package__}.{step.name}') for step in iter_modules([dirname(__file__)])
+         if step.name != __name__.rpartition('.')[2]]
 
 # Input of a cycle besides the joint states: requests and observations of the surrounding loop.
 CYCLE_INPUT = np.dtype([
@@ -73,7 +75,7 @@ class ContactParameters(collisions.Parameters, momentum_observer.Parameters):
 
 
 @dataclass(frozen=True)
-class MotionParameters(task.BoundParameters, guiding.Parameters):
+class MotionParameters(task.BoundParameters, trajectory_tracking.Parameters):
     """Enabling signal of hand guiding, and bounds that references are slowed down for."""
 
 
@@ -122,24 +124,9 @@ CONTROLLER_STATE = np.dtype([
     ('mode', np.int64),
     ('law', np.int64),
     ('basis', np.int64),
-    *guard.STATE,
-    *collisions.STATE,
-    *gravity_check.STATE,
-    *guiding.STATE,
-    *limits.STATE,
-    *momentum_observer.STATE,
-    *motion_checks.STATE,
-    *motor_faults.STATE,
-    *motor_test.STATE,
-    *partner_link.STATE,
-    *payload_transition.STATE,
-    *phase_efforts.STATE,
-    *plausibility.STATE,
-    *time_scaling.STATE,
-    *trajectory_tracking.STATE,
-    *velocity_estimator.STATE,
+    *(field for step in STEPS for field in getattr(step, 'STATE', ())),
+    *partner.STATE,
     *pose_tracking.STATE,
-    *lowering.STATE,
 ])
 
 

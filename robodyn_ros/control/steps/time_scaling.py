@@ -16,6 +16,20 @@ replaces another without a jump whatever σ is.
 Near a boundary the speed toward it is at most APPROACH times the distance d, so that d falls
 exponentially and never below zero. Where the permitted speed is nearly zero the motion ends: the
 reference rests where it is, and only another one, planned from there, moves the arm again.
+
+A contact with a body region stays within its force: two masses that meet with a spring between
+them, one at rest, have E = μ v²/2 = F²/(2 k), hence
+
+    v <= F_max / √(μ k),    1/μ = 1/m_H + 1/m_R
+
+(ISO/TS 15066:2016, section A.3.6). m_H is the effective mass of the region, m_R that of the robot
+at the point of contact in the direction of its motion u: 1/m_R = uᵀ J M⁻¹ Jᵀ u (Khatib, Inertial
+properties in robotic manipulation, IJRR 14(1), 1995, equation 6). The specification permits the
+rougher m_R = M/2 + m_L instead. An arm under a soft law overshoots its reference. The damping
+
+    τ = -λ (1 - σ) M(q) q̇,    λ = BRAKE_RATE_SHARE limit_rate
+
+is added to every law that follows one, with σ the permitted share of its own velocity q̇.
 """
 
 from __future__ import annotations
@@ -26,7 +40,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray, record
 
-from .contact_speed import contact_share
 from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
 from .robot_dynamics import mass_matrix
 from .self_collision import APPROACH_RATE, self_collision_share
@@ -47,6 +60,10 @@ SPEED_SHARE = 0.95    # of permitted speeds, so that small overshoots of the arm
 # The same of contacts, whose force grows by the efforts of the drives until its peak
 CONTACT_SPEED_SHARE = 0.87
 MIN_REFERENCE_SPEED = 1e-9    # rad/s | m/s
+# Slower points [m/s] are harmless, and have no direction
+MIN_POINT_SPEED = 1e-6
+# Of `limit_rate`, in the damping of an arm that is too fast for a contact
+BRAKE_RATE_SHARE = 0.5
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
 #: Fields of the controller state.
 STATE = [
@@ -196,6 +213,44 @@ def permitted_contact(bounds: Bounds, robot: ModelData, work: Workspace, rate: n
     return share
 
 
+def permitted_speed(force: float, stiffness: float, mass: float, mobility: float) -> float:
+    """
+    Return the greatest speed [m/s] of a contact.
+
+    :param force: [N], that of the region; ``stiffness`` [N/m]; ``mass`` [kg] m_H.
+    :param mobility: [1/kg] 1/m_R.
+    """
+    return force * sqrt((1.0 / mass + mobility) / stiffness)
+
+
+def contact_share(robot: ModelData, work: Workspace, point: record, region: ndarray, rate: ndarray,
+                  row: ndarray, response: ndarray) -> float:
+    """
+    Return the permitted speed of a point of the arm over its speed, infinite at rest.
+
+    :param work: with the joints placed, and the factors of M in ``C``; ``J`` is overwritten.
+    :param point: record ``FRAME``, whose origin it is.
+    :param region: (3,) force, stiffness and mass.
+    :param rate: (nv,) velocity of the joints [rad/s | m/s].
+    :param row, response: (nv,) workspace.
+    """
+    J, n = work.J, rate.shape[0]
+    jacobian(robot.bodies, work.joints, point, ALIGNED, J)
+    x, y, z = 0.0, 0.0, 0.0
+    for j in range(n):
+        x, y, z = x + J[0, j] * rate[j], y + J[1, j] * rate[j], z + J[2, j] * rate[j]
+    speed = sqrt(x * x + y * y + z * z)
+    if speed < MIN_POINT_SPEED:
+        return inf
+    for j in range(n):
+        row[j] = response[j] = (x * J[0, j] + y * J[1, j] + z * J[2, j]) / speed
+    ltdl_solve(robot.elimination_parent, work.C, response)
+    mobility = 0.0
+    for j in range(n):
+        mobility += row[j] * response[j]
+    return permitted_speed(region[0], region[1], region[2], mobility) / speed
+
+
 def tool_share(bounds: Bounds, p: Vector3, velocity: Vector3) -> tuple[float, int]:
     """Return the share of the velocity of the tool at ``p`` that its bounds permit."""
     share, reason = inf, NO_REASON
@@ -235,3 +290,15 @@ def velocity_of_joints(robot: ModelData, work: Workspace, task: Task, rate: ndar
         rate[j] = 0.0
         for r in range(6):
             rate[j] += X[r, j] * x[r]
+
+
+def brake(c: Cycle, robot: ModelData, tau: ndarray) -> None:
+    """Add the damping to the efforts ``tau`` (nv,) [N·m | N] of a law."""
+    s, v, work, bounds = c.settings, c.vectors, c.workspace, c.bounds
+    if bounds.region.shape[0] == 0 or not moves(v.qd):
+        return
+    factor_inertia(robot, work, v.q)
+    share = permitted_contact(bounds, robot, work, v.qd)
+    if share < 1.0:
+        for i in range(tau.shape[0]):
+            tau[i] -= BRAKE_RATE_SHARE * s.limit_rate * (1.0 - share) * v.momentum[i]

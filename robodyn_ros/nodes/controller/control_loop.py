@@ -20,7 +20,6 @@ from ...control.cycle.plain_cycle import Records
 from ...control.steps.cycle_data import Cycle
 from ...driver import note_age
 from ...realtime import loop
-from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings, TIMER, TRIGGERS
 from ...realtime.periodic_timer import Grid, sharpen_timers
 from ...realtime.scheduling import (
@@ -33,6 +32,7 @@ from ...realtime.scheduling import (
     shared,
     shortened,
 )
+from ...realtime.statistics import Tally
 from ...wire.codecs import EffortEncoder, JointStateDecoder
 from ...wire.decoders import ACCEPTED, stamp_of
 

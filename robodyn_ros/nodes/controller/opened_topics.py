@@ -34,9 +34,8 @@ from ..topics.trajectory_subscriber import TrajectorySubscriber
 from ...control.controller.controller import Controller
 from ...control.steps import guard
 from ...driver import Driver, DriverReader
-from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import LoopSettings
-from ...realtime.statistics import MAX_CYCLES
+from ...realtime.statistics import MAX_CYCLES, Tally
 from ...wire.codecs import JointStateDecoder
 
 

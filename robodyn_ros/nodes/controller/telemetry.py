@@ -160,14 +160,12 @@ class ExternalEffortPublisher:
     while there is no estimate.
 
     :param rate: [Hz]; 0: nothing is ever published.
-    :param frame: of the wrench; '' for none.
-    :raises ParameterError: see :func:`check_frame`.
+    :param frame: of the wrench, which :func:`check_frame` has accepted; '' for none.
     """
 
     def __init__(self, node: Node, controller: Controller, rate: float, frame: str):
         self._node, self._controller, self._frame = node, controller, frame
         model = controller.model
-        check_frame(model, frame)
         self._dynamics = Dynamics(model)
         if frame:       # compile its kernels before the arm is driven
             external_wrench(self._dynamics, [0.0] * model.nv, [0.0] * model.nv, frame)

@@ -28,8 +28,8 @@ from ...control.controller.controller import Controller
 from ...control.cycle.compile_ahead import plain, PLAIN_VARIABLE
 from ...driver import DriverReader
 from ...errors import DataPathError, RobodynError
-from ...realtime.loop_counters import Tally
 from ...realtime.loop_settings import EXECUTOR, FALLBACK_ORDER, LoopSettings, NATIVE, PYTHON
+from ...realtime.statistics import Tally
 from ...wire.codecs import JointStateDecoder, JointStateEncoder
 
 QUEUE_DEPTH = 10    # readings and messages, as of a topic

@@ -25,7 +25,7 @@ Fast DDS reads the profiles from a file named in the environment, before it crea
 participant of a process.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 import os
 from pathlib import Path
@@ -98,6 +98,7 @@ ADVICE = ('{} is unfinished, perhaps because its process was killed. If this pro
           'is still there')
 SEND_TIME = 0.05    # [s] for writers to send pending messages, also on a busy machine
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
+_arguments: dict[Context, Sequence[str]] = {}     # of :func:`start`
 _begun: dict[Context, float] = {}           # when discovery began, within `discovering` [s]
 
 
@@ -107,8 +108,15 @@ def start(**arguments: Any) -> None:
         print(ADVICE.format(port), file=sys.stderr, flush=True)
     hearing = use_profiles()
     rclpy.init(**arguments)
+    context = arguments.get('context') or get_default_context()
+    _arguments[context] = arguments.get('args') or sys.argv
     if hearing:
-        _hearing.add(arguments.get('context') or get_default_context())
+        _hearing.add(context)
+
+
+def arguments_of(node: Node) -> Sequence[str]:
+    """Return the arguments that the nodes of a context were started with."""
+    return _arguments.get(node.context, sys.argv)
 
 
 def unfinished_ports(folder: Path = SHARED_MEMORY) -> list[Path]:

@@ -48,7 +48,7 @@ def check_sections(arguments: Sequence[str], node: str) -> None:
     """
     Refuse parameter files without a section for a node, which would run with defaults.
 
-    :param arguments: of the process, as in sys.argv.
+    :param arguments: of the node, as in sys.argv.
     :param node: full name of the node, e.g. ``/left/controller``.
     :raises ParameterError: naming the file and the nodes that are in it.
     """

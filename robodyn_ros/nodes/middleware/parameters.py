@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-import sys
 from typing import Any
 
 from rcl_interfaces.msg import (
@@ -20,6 +19,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
+from . import middleware
 from .parameter_files import check_sections, unread
 from ...errors import ParameterError, printable, RobodynError
 
@@ -125,7 +125,7 @@ class Parameters:
     """
 
     def __init__(self, node: Any, table: Iterable[Parameter]):
-        check_sections(sys.argv, node.get_fully_qualified_name())
+        check_sections(middleware.arguments_of(node), node.get_fully_qualified_name())
         self.node, self.table = node, {p.name: p for p in table}
         self.accept = lambda values: None
         self.changed = lambda: None
@@ -155,7 +155,8 @@ class Parameters:
 
     def warn_of_unread(self) -> None:
         """Log a warning for each undeclared parameter given to the node."""
-        for warning in unread(sys.argv, self.node.get_fully_qualified_name(),
+        for warning in unread(middleware.arguments_of(self.node),
+                              self.node.get_fully_qualified_name(),
                               self.node.list_parameters([], 0).names):
             self.node.get_logger().warning(warning)
 

@@ -31,10 +31,11 @@ from .io import (
     sem_post,
     sequence_number,
 )
-from .. import loop, loop_counters, statistics, timing_rules
+from .. import loop, statistics, timing_rules
 from ..loop import CALLED, COUNTING, LOOP_STATE, PUBLISHING, SLEEPING, TAKING
-from ..loop_counters import COUNTS, Tally
 from ..loop_settings import LoopSettings, TIMER, TRIGGERS
+from ..statistics import Tally
+from ..timing_rules import COUNTS
 from ...compiler.jit import compile_callback, compile_function, jitable, substitute, tuple_type
 from ...compiler.tuple_reference import dereference, reference_to, TupleMemory
 from ...control.controller.controller import Controller
@@ -57,7 +58,7 @@ LOOP_IO = tuple_type(
 CALLBACK = types.void(types.int64, types.int64)
 
 # Modules of what reads and writes messages; with those of the cycle
-IO_MODULES = (*wire.MODULES, jitable(loop_counters), statistics, jitable(timing_rules),
+IO_MODULES = (*wire.MODULES, statistics, jitable(timing_rules),
               jitable(io), jitable(loop, apart=tuple(f.__name__ for f in loop.OPERATIONS)))
 MODULES = (*control.RECORDER_MODULES, *IO_MODULES)
 

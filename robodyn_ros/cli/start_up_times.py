@@ -3,8 +3,8 @@
 """
 Compilation ahead of use, and start-up times, for `robodyn check-machine --compile`.
 
-`python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a new process, so that it measures
-a start from nothing. It prints a line of JSON for each function that it has loaded.
+`python -m robodyn_ros.cli.start_up_times URDF NAME ...` is the worker: a new process, so that it
+measures a start from nothing. It prints a line of JSON for each function that it has loaded.
 """
 
 from collections.abc import Callable
