@@ -85,10 +85,6 @@ class Recorder:
         samples = self._samples[-1:]
         return deserialize_message(samples[0].message, self._kind) if samples else None
 
-    def complete(self) -> bool:
-        """Whether none was lost in between, which a test that stands still does to itself."""
-        return bool((np.diff([sample.number for sample in self._samples]) == 1).all())
-
     def forget(self) -> None:
         """Start anew."""
         self._samples, self._messages = [], []
@@ -272,10 +268,6 @@ class Remote:
         """Return the last efforts heard, None if there are none."""
         message = self._commands.newest()
         return None if message is None else list(message.data)
-
-    def complete(self) -> bool:
-        """Whether no command and no state was lost on the way to us."""
-        return self._commands.complete() and self._states.complete()
 
     def forget(self) -> None:
         """Start the lists of commands and states anew."""
