@@ -11,8 +11,9 @@ import pytest
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from robodyn_ros import load_urdf
+from robodyn_ros.cli.play import play
 from robodyn_ros.control.references.sine_motion import waypoints
-from robodyn_ros.errors import RosError, TrajectoryError
+from robodyn_ros.errors import RobodynError, RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
 from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
@@ -133,12 +134,10 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
 
 
 def test_there_is_nobody_or_no_file(motion, tmp_path):
-    for words, said in ((['--wait', '0.5', '--node', 'nobody'],
-                         'no subscriber to /nobody/joint_trajectory: start a controller'),
-                        ([], 'cannot be read')):
-        file = motion[0] if words else tmp_path / 'no.yaml'
-        result = CliRunner().invoke(app, ['play', str(file), *words])
-        assert result.exit_code == 1 and said in str(result.exception or result.output)
+    with pytest.raises(RosError, match='no subscriber to /nobody/joint_trajectory: start a cont'):
+        play(motion[0], node='nobody', wait=0.5)
+    with pytest.raises(RobodynError, match='no.yaml.* cannot be read'):
+        play(tmp_path / 'no.yaml')
 
 
 def test_approaches(motion):
