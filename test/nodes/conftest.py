@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 import os
 import pty
+import signal
 from typing import NamedTuple
 
 import forked
@@ -16,6 +17,7 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients import processes
+from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.nodes.middleware.middleware import lone_node
 
 
@@ -67,6 +69,23 @@ def forked_children(start, monkeypatch):
             process = start(command, env=env)
             self.name, self.log, self._process = name, process.output, process.popen
     monkeypatch.setattr(processes, 'Child', Started)
+
+
+@pytest.fixture
+def ends(capfd):
+    """Return what runs a node's `main` that does not go on: its exit code and what it prints."""
+    def ends(main, *words):
+        try:
+            code = main(list(map(str, words)))
+        except SystemExit as error:
+            code = error.code
+        printed = ''.join(capfd.readouterr())
+        assert 'Traceback' not in printed
+        return code, printed
+    handlers = {number: signal.getsignal(number) for number in node_main.SHUTDOWN_SIGNALS}
+    yield ends
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(name='node')

@@ -8,7 +8,7 @@ import textwrap
 import time
 
 from builtin_interfaces.msg import Duration
-from nodes.bring_up import bring_up, POSE
+from nodes.bring_up import POSE
 import numpy as np
 import pytest
 from robodyn_ros import testing

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated arm of all these tests, driven by `robodyn status`, `goto`, `stop`, `reset`, `get` and `set` alone."""
+"""A simulated arm, driven by `robodyn status`, `goto`, `stop`, `reset`, `get` and `set` alone."""
 
 import json
 import sys

@@ -5,9 +5,11 @@
 import sys
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
+import rclpy
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from robodyn_ros import load_urdf
@@ -20,6 +22,7 @@ from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients.play import approach, Player
+from robodyn_ros.nodes.clients.running_controller import LOOP
 from robodyn_ros.nodes.middleware.client_session import session
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from rosgraph_msgs.msg import Clock
@@ -105,6 +108,29 @@ def test_the_publisher_before_it_is_named(shared, remote, start, motion):
                  'the approach')
     assert player.interrupt() == 130
     controller.wait_for_line('coming to rest')
+
+
+def test_two_arms_are_told_apart(node):
+    """By the namespace in the diagnostics: the left one runs, the right one does not."""
+    sides = {'left': 'RUNNING', 'right': 'not active'}
+    arms = [rclpy.create_node('controller', namespace=side, context=node.context)
+            for side in sides]
+    for arm in arms:
+        arm.create_subscription(JointTrajectoryMessage, '~/joint_trajectory', print, 1)
+    reports = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    told = [DiagnosticStatus(name=f'{side}/controller: {LOOP}', message=phase,
+                             values=[KeyValue(key='phase', value=phase)])
+            for side, phase in sides.items()]
+    with session('asking') as here:
+        here.node.create_timer(0.05, lambda: [
+            reports.publish(DiagnosticArray(status=[one])) for one in told])
+        left, right = (Player(here, f'/{side}{TOPIC}', f'/{side}/joint_states', confirm=True,
+                              within=20.0) for side in sides)
+        left.find()
+        with pytest.raises(RosError, match='right/controller is not running: not active'):
+            right.find()
+    for arm in arms:
+        arm.destroy_node()
 
 
 def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):

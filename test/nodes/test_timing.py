@@ -9,10 +9,10 @@ import re
 
 from nodes.test_control_loop import Rig
 import numpy as np
-import processes
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
+from robodyn_ros.nodes import controller
 from robodyn_ros.nodes.controller.flight_recorder import TimingFile
 from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
@@ -172,10 +172,10 @@ def test_a_spin_of_a_whole_period_is_refused(change):
     LoopSettings.of(values | change | {'trigger': 'state'})     # nothing spins
 
 
-def test_a_cpu_that_no_machine_has_is_refused_at_the_start(start):
-    controller = start(processes.node('controller'), '--ros-args', '-p', 'cpus:=[0, -1]')
-    assert controller.wait() == 1
-    assert 'cpus = [0, -1] is refused: every element must be' in controller.text
+def test_a_cpu_that_no_machine_has_is_refused_at_the_start(ends):
+    code, printed = ends(controller.main, '--ros-args', '-p', 'cpus:=[0, -1]')
+    assert code == 1
+    assert 'cpus = [0, -1] is refused: every element must be' in printed
 
 
 def test_lost_samples_are_counted_from_their_numbers(remote):
