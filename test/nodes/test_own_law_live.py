@@ -12,7 +12,7 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes import controller
-from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER
+from robodyn_ros.realtime.loop_settings import EXECUTOR, NATIVE
 
 
 @pytest.fixture(autouse=True)
@@ -23,10 +23,10 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-@pytest.mark.parametrize('path', FALLBACK_ORDER)
+@pytest.mark.parametrize('path', [NATIVE, EXECUTOR])
 def test_it_drives_the_arm(pair, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
-    _, process = pair({'joint_damping': 1.0}, {
+    _, process = pair({'joint_damping': 1.0, 'real_time_factor': 2.0}, {
         'mode': 'own_laws:SPRING', 'data_path': path, 'spring': [100.0, 50.0],
         'damper': [20.0, 5.0]})
     bring_up(remote)
@@ -61,6 +61,9 @@ def test_refused_when_configured(start, remote):
     assert remote.set('controller', mode='gravity_compensation', poses=['low=1.0']) == ''
     assert not remote.change('configure')
     remote.until_line(process, 'pose low has 1 elements')
+    assert remote.set('controller', poses=['low=1.0,0.0'], external_wrench_frame='gripper') == ''
+    assert not remote.change('configure')
+    remote.until_line(process, 'two_link has no frame gripper: .*tool0')
     assert process.interrupt() == 0
 
 
