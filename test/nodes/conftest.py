@@ -7,12 +7,14 @@ from functools import partial
 import os
 import pty
 import signal
+import sys
+import threading
 from typing import NamedTuple
 
 import forked
 from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMULATOR
 import numpy as np
-from processes import node, Process
+from processes import DEADLINE, node, Process
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
@@ -72,13 +74,18 @@ def forked_children(start, monkeypatch):
 
 
 @pytest.fixture
-def ends(capfd):
-    """Return what runs a node's `main` that does not go on: its exit code and what it prints."""
+def ends(monkeypatch, capfd):
+    """Return what runs the `main` of a node that ends at once: exit code and what it prints."""
     def ends(main, *words):
+        monkeypatch.setattr(sys, 'argv', ['node', *map(str, words)])
+        patience = threading.Timer(DEADLINE, os.kill, (os.getpid(), signal.SIGINT))
+        patience.start()
         try:
-            code = main(list(map(str, words)))
+            code = main()
         except SystemExit as error:
             code = error.code
+        finally:
+            patience.cancel()
         printed = ''.join(capfd.readouterr())
         assert 'Traceback' not in printed
         return code, printed
