@@ -4,6 +4,7 @@
 
 from contextlib import suppress
 from functools import partial
+import gc
 import os
 import pty
 import signal
@@ -86,6 +87,7 @@ def ends(monkeypatch, capfd):
             code = error.code
         finally:
             patience.cancel()
+        gc.collect()            # or the tests after this one would still see the node
         printed = ''.join(capfd.readouterr())
         assert 'Traceback' not in printed
         return code, printed
