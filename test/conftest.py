@@ -186,12 +186,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.when == 'call' and report.failed:
         report.sections += [(f'printed by {" ".join(process.command)}',
-                             process.text[-MAX_OUTPUT_LENGTH:])
-                            for process in item.stash.get(STARTED, [])]
-        if 'shared' in getattr(item, 'funcargs', {}):       # the arm of a module
-            report.sections.append(('printed by the controller', item.funcargs[
-                'shared'].controller.text[-MAX_OUTPUT_LENGTH:]))
+                             process.text[-MAX_OUTPUT_LENGTH:]) for process in started(item)]
     return report
+
+
+def started(item: pytest.Item) -> list[Process]:
+    """Return the processes of a test, and those that it shares with others of its module."""
+    return [process for node in (item, item.getparent(pytest.Module)) if node
+            for process in node.stash.get(STARTED, [])]
 
 
 @contextmanager
@@ -243,17 +245,19 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
 
 
 @pytest.fixture(scope='module')
-def start_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Process]]:
+def start_once(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+               ) -> Iterator[Callable[..., Process]]:
     """Yield what starts processes that all tests of a module share."""
-    with starting(tmp_path_factory.mktemp('shared'), []) as start:
+    running = request.node.stash[STARTED] = []
+    with starting(tmp_path_factory.mktemp('shared'), running) as start:
         yield start
 
 
 @pytest.fixture
-def remote() -> Iterator['Remote']:
+def remote(request: pytest.FixtureRequest) -> Iterator['Remote']:
     """Yield a ROS node that publishes to and listens to the nodes under test."""
     from nodes.remote import Remote  # most tests need no rclpy
 
-    remote = Remote()
+    remote = Remote(processes=lambda: started(request.node))
     yield remote
     remote.close()
