@@ -85,7 +85,7 @@ def longer(*arguments, **parameters):
         assert arm.stop() == {'controller': 0, 'simulator': 0}
 
 
-def test_the_example_of_the_documentation():
+def test_the_example_of_the_documentation(forked_children):
     """It runs as it stands; takes longer than 5 s, for it starts two nodes and moves an arm."""
     text = textwrap.dedent(re.search(r'(    def test_.*)', testing.__doc__, re.DOTALL)[1])
     names = {'simulated_arm': longer}
