@@ -7,6 +7,7 @@ This file also puts its folder on `sys.path`: tests can `import processes` and `
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import gc
 import os
 from pathlib import Path
@@ -34,7 +35,7 @@ WATCH = pytest.StashKey[Watch]()
 REPEATED = pytest.StashKey[list[str]]()
 STARTED = pytest.StashKey[list[Process]]()
 CRASHED = pytest.StashKey[bool]()
-PROCESS_FIXTURES = {'start', 'remote', 'terminal'}
+PROCESS_FIXTURES = {'start', 'start_once', 'remote', 'terminal'}
 ROS_MODULES = re.compile(r'rclpy|robodyn_ros\.(nodes|testing(?!\.(desk_arm|mit_motors)))|\w+_msgs')
 # Imports of files that `make quick` skips without importing them
 PROCESS_IMPORTS = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
@@ -185,25 +186,25 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.when == 'call' and report.failed:
         report.sections += [(f'printed by {" ".join(process.command)}',
-                             process.text[-MAX_OUTPUT_LENGTH:])
-                            for process in item.stash.get(STARTED, [])]
-        if 'shared' in getattr(item, 'funcargs', {}):       # the arm of a module
-            report.sections.append(('printed by the controller', item.funcargs[
-                'shared'].controller.text[-MAX_OUTPUT_LENGTH:]))
+                             process.text[-MAX_OUTPUT_LENGTH:]) for process in started(item)]
     return report
 
 
-@pytest.fixture
-def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
+def started(item: pytest.Item) -> list[Process]:
+    """Return the processes of a test, and those that it shares with others of its module."""
+    return [process for node in (item, item.getparent(pytest.Module)) if node
+            for process in node.stash.get(STARTED, [])]
+
+
+@contextmanager
+def starting(folder: Path, running: list[Process]) -> Iterator[Callable[..., Process]]:
     """
     Yield a function (command, *arguments, env={}, cwd=None, fresh=False) that runs a process.
 
     ``command`` is a program or the beginning of a command line; ``env`` extends the environment of
-    the tests, where None removes a variable; ``fresh`` (also a marker) is passed to
-    :class:`processes.Process`. The process is killed when the test ends.
+    the tests, where None removes a variable; ``fresh`` is passed to :class:`processes.Process`.
+    Processes are listed in ``running``, write to ``folder`` and are killed at the end.
     """
-    running = request.node.stash[STARTED] = []
-
     def start(command: str | Path | Sequence[str], *arguments: object,
               env: Mapping[str, str | None] | None = None, cwd: Path | None = None,
               fresh: bool = False) -> Process:
@@ -211,10 +212,10 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
         # `remote` sets these variables; each process has to find its profiles by itself
         everything = {**os.environ, 'FASTDDS_DEFAULT_PROFILES_FILE': None,
                       'FASTRTPS_DEFAULT_PROFILES_FILE': None, 'PYTHONUNBUFFERED': '1',
-                      'ROS_LOG_DIR': str(tmp_path / 'log'), **(env or {})}
-        process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
+                      'ROS_LOG_DIR': str(folder / 'log'), **(env or {})}
+        process = Process([*head, *map(str, arguments)], folder / f'process{len(running)}.txt',
                           {k: v for k, v in everything.items() if v is not None}, cwd,
-                          fresh=fresh or request.node.get_closest_marker('fresh') is not None)
+                          fresh=fresh)
         running.append(process)
         return process
 
@@ -236,10 +237,27 @@ def browser() -> Iterator['Browser']:
 
 
 @pytest.fixture
-def remote() -> Iterator['Remote']:
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
+    """Yield what starts processes that end with the test, see :func:`starting`."""
+    running = request.node.stash[STARTED] = []
+    with starting(tmp_path, running) as start:
+        yield start
+
+
+@pytest.fixture(scope='module')
+def start_once(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+               ) -> Iterator[Callable[..., Process]]:
+    """Yield what starts processes that all tests of a module share."""
+    running = request.node.stash[STARTED] = []
+    with starting(tmp_path_factory.mktemp('shared'), running) as start:
+        yield start
+
+
+@pytest.fixture
+def remote(request: pytest.FixtureRequest) -> Iterator['Remote']:
     """Yield a ROS node that publishes to and listens to the nodes under test."""
     from nodes.remote import Remote  # most tests need no rclpy
 
-    remote = Remote()
+    remote = Remote(processes=lambda: started(request.node))
     yield remote
     remote.close()

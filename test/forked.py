@@ -12,6 +12,7 @@ Tests of compiled code fork scripts from a server of their own, which has loaded
 not this package: that knows as little there as in a new interpreter.
 """
 
+import atexit
 from collections.abc import Mapping, Sequence
 import ctypes
 from functools import cache
@@ -27,6 +28,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 POLL = 0.01             # s
@@ -249,16 +251,31 @@ def run(command: Sequence[str]) -> None:
         publishers = importlib.import_module('robodyn_ros.nodes.topics.publishers')
         publishers.DISCOVERY = float(os.environ[DISCOVERY])
     kind, *rest = command
-    if kind == '-m':
-        sys.argv[:] = rest
-        sys.exit(importlib.import_module(rest[0]).main())
-    if kind == '-c':
-        sys.argv[:] = ['-c', *rest[1:]]
-        exec(compile(rest[0], '<string>', 'exec'), {'__name__': '__main__'})
-    else:
-        sys.argv[:] = command
-        runpy.run_path(kind, run_name='__main__')
-    sys.exit()
+    try:
+        if kind == '-m':
+            sys.argv[:] = rest
+            sys.exit(importlib.import_module(rest[0]).main())
+        if kind == '-c':
+            sys.argv[:] = ['-c', *rest[1:]]
+            exec(compile(rest[0], '<string>', 'exec'), {'__name__': '__main__'})
+        else:
+            sys.argv[:] = command
+            runpy.run_path(kind, run_name='__main__')
+        sys.exit()
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            raise
+        leave(end.code or 0)
+
+
+def leave(code: int) -> None:
+    """End as an interpreter does, but do not take its modules apart: that takes 0.15 s."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    gc.collect()            # nodes in reference cycles leave the ROS graph
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == '__main__':

@@ -28,6 +28,9 @@ import pytest
 # What a test waits at most before it fails [s]: Python starting, kernels compiled for the first
 # time and DDS discovery, all on a busy machine. Nothing takes this long when it works.
 DEADLINE = 300.0    # s; a cold compilation of the loop takes 100 s on an idle core
+# Exit codes of processes that a test has ended
+ENDED_BY_TESTS = [-number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT,
+                                         signal.SIGKILL, signal.SIGTERM)]
 PR_SET_PDEATHSIG = 1        # linux/prctl.h
 
 _prctl = ctypes.CDLL(None).prctl
@@ -116,9 +119,15 @@ class Process:
         """Everything printed so far."""
         return self.output.read_text(errors='replace')
 
-    def _fail(self, problem: str) -> AssertionError:
+    def failure(self, problem: str) -> AssertionError:
+        """Return what tells of a problem, with the output."""
         return AssertionError(f'{problem}\n  command: {" ".join(self.command)}\n'
                               f'  exit code: {self.popen.poll()}\n--- output\n{self.text}---')
+
+    @property
+    def failed(self) -> bool:
+        """Whether the process has ended by itself, and not well."""
+        return (self.popen.poll() or 0) not in (0, *ENDED_BY_TESTS)
 
     def wait_for_line(self, pattern: str, deadline: float = DEADLINE) -> re.Match[str]:
         """
@@ -132,9 +141,9 @@ class Process:
             if found := re.search(pattern, self.text, re.MULTILINE):
                 return found
             if not running:
-                raise self._fail(f'the process ended without printing {pattern!r}')
+                raise self.failure(f'the process ended without printing {pattern!r}')
             if time.monotonic() > end:
-                raise self._fail(f'no {pattern!r} within {deadline:g} s')
+                raise self.failure(f'no {pattern!r} within {deadline:g} s')
             time.sleep(0.02)
 
     def wait(self, deadline: float = DEADLINE) -> int:
@@ -142,7 +151,7 @@ class Process:
         try:
             return self.popen.wait(deadline)
         except subprocess.TimeoutExpired:
-            raise self._fail(f'still running after {deadline:g} s') from None
+            raise self.failure(f'still running after {deadline:g} s') from None
 
     def interrupt(self, deadline: float = DEADLINE, *, everyone: bool = False,
                   by: signal.Signals = signal.SIGINT) -> int:

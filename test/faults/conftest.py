@@ -67,9 +67,10 @@ def shared(request, tmp_path_factory):
         yield request.getfixturevalue('running')(**STAYING, **request.module.PARAMETERS)
         return
     env = {k: v for k, v in os.environ.items() if not k.startswith('FAST')}
-    folder, remote = tmp_path_factory.mktemp('shared'), Remote()
+    folder = tmp_path_factory.mktemp('shared')
     process = Process(command(**STAYING, **request.module.PARAMETERS), folder / 'process.txt',
                       {**env, **AT_ONCE, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(folder)})
+    remote = Remote(processes=lambda: [process])
     try:
         arm = LiveArm(remote, process)
         arm.bring_up()

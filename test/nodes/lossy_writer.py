@@ -3,8 +3,7 @@
 """
 Publish samples over a network that goes down for a while, and print which ones arrive.
 
-``python lossy_writer.py 0|1``, in a network namespace of its own: without or with the profile of
-:mod:`robodyn_ros.nodes.middleware.middleware`.
+``python lossy_writer.py write``, in a network namespace of its own.
 """
 
 import subprocess
@@ -31,15 +30,15 @@ def hear():
     rclpy.spin(node)
 
 
-def publish(tuned):
+def publish():
     ip('link', 'set', 'lo', 'up')
     ip('link', 'set', 'lo', 'multicast', 'on')
     ip('route', 'add', '224.0.0.0/4', 'dev', 'lo')
     reader = subprocess.Popen([sys.executable, __file__])
     try:
-        (middleware.start if tuned else rclpy.init)()
+        middleware.start()
         node = Node('writer')
-        assert middleware.hears_answers(node) == tuned
+        assert middleware.hears_answers(node)
         writer = node.create_publisher(Float64MultiArray, TOPIC, qos.COMMANDS)
         end = time.monotonic() + 30.0
         while not writer.get_subscription_count() and time.monotonic() < end:
@@ -58,6 +57,6 @@ def publish(tuned):
 
 if __name__ == '__main__':
     if len(sys.argv) > 1:
-        publish(sys.argv[1] == '1')
+        publish()
     else:
         hear()

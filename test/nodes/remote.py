@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A test's own node: asks the nodes under test over ROS, and hears what they publish."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 import re
 import threading
 import time
@@ -85,10 +85,6 @@ class Recorder:
         samples = self._samples[-1:]
         return deserialize_message(samples[0].message, self._kind) if samples else None
 
-    def complete(self) -> bool:
-        """Whether none was lost in between, which a test that stands still does to itself."""
-        return bool((np.diff([sample.number for sample in self._samples]) == 1).all())
-
     def forget(self) -> None:
         """Start anew."""
         self._samples, self._messages = [], []
@@ -106,9 +102,12 @@ class Remote:
     Everything that a test hears, oldest first, and the calls it makes.
 
     :param namespace: of the nodes that it asks, and whose reports are `diagnostics`.
+    :param processes: returns those that it waits for: the end of one is the end of waiting.
     """
 
-    def __init__(self, name: str = 'test', args: list[str] | None = None, namespace: str = ''):
+    def __init__(self, name: str = 'test', args: list[str] | None = None, namespace: str = '',
+                 processes: Callable[[], Iterable[Process]] = tuple):
+        self._processes, self._failed, self._looked = processes, list[Process](), time.monotonic()
         self.context = rclpy.Context()
         middleware.start(args=args, context=self.context)
         # Nobody asks this node: the nodes under test need not discover twenty more endpoints
@@ -123,7 +122,7 @@ class Remote:
         self.diagnostics: dict[str, str] = {}
         self.timing: dict[str, str] = {}
         self.reports = 0                # diagnostics heard so far
-        self._services = Services(self.node, lambda: self.executor.spin_once(0.05))
+        self._services = Services(self.node, lambda: self._turn(0.05))
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def ignore_commands(self) -> None:
@@ -172,7 +171,17 @@ class Remote:
         end = time.monotonic() + deadline
         while not condition():
             assert time.monotonic() < end, f'{what}: not within {deadline:g} s'
-            self.executor.spin_once(poll)
+            self._turn(poll)
+
+    def _turn(self, poll: float) -> None:
+        """Listen for one event; fail if a process has ended by itself, a second ago or more."""
+        self.executor.spin_once(poll)
+        if time.monotonic() > self._looked + 1.0:
+            self._looked, before = time.monotonic(), self._failed
+            self._failed = [process for process in self._processes() if process.failed]
+            for process in self._failed:
+                if process in before:
+                    raise process.failure('the process has ended')
 
     def until_line(self, process: Process, pattern: str) -> None:
         """Listen, and let timers publish, until a process has printed a line."""
@@ -272,10 +281,6 @@ class Remote:
         """Return the last efforts heard, None if there are none."""
         message = self._commands.newest()
         return None if message is None else list(message.data)
-
-    def complete(self) -> bool:
-        """Whether no command and no state was lost on the way to us."""
-        return self._commands.complete() and self._states.complete()
 
     def forget(self) -> None:
         """Start the lists of commands and states anew."""

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Thirty starts and stops in a row of each way through the loop, in a process of its own.
+Ten starts and stops in a row of each way through the loop, in a process of its own.
 
 Prints the files of shared memory that are the process's own (its ports are shared), and how many
 threads came to stay.
@@ -16,7 +16,7 @@ from nodes.closed_loop import Rig, WAYS
 import rclpy
 from rclpy.context import Context
 
-TIMES, DEADLINE = 30, 60.0        # s, for threads to end
+TIMES, DEADLINE = 10, 60.0        # s, for threads to end
 
 
 def threads():

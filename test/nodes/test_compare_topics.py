@@ -9,7 +9,6 @@ import pytest
 from robodyn_ros import Dynamics, law_comparison, load_urdf
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.references import sine_motion as motion
-from robodyn_ros.nodes.clients import processes
 from robodyn_ros.testing import lockstep
 
 pytest.importorskip('mujoco')
@@ -25,13 +24,8 @@ LIMITS = {NOT_ARMED: USUAL | {'arming_samples': 10_000, 'arming_timeout': 0.2},
 
 
 @pytest.fixture
-def forked_nodes(start, monkeypatch):
-    """Have the nodes start as those of tests do, of the scene with the exact model."""
-    class Started(processes.Child):
-        def __init__(self, name, command, log, env):
-            process = start(command, env=env)
-            self.name, self.log, self._process = name, process.output, process.popen
-
+def one_scene(forked_children, monkeypatch):
+    """Compare in the scene with the exact model, with limits that some laws exceed."""
     scenes, gains_of = law_comparison.scenes, law_comparison.gains_of
     settings_of = law_comparison.settings_of
     for parameters in (lockstep.SIMULATOR, lockstep.CONTROLLER):
@@ -41,11 +35,10 @@ def forked_nodes(start, monkeypatch):
             'scenes': lambda model: scenes(model)[:1],
             'gains_of': lambda law, *where: gains_of(law, *where) | LIMITS[law]}.items():
         monkeypatch.setattr(law_comparison, name, value)
-    monkeypatch.setattr(processes, 'Child', Started)
     monkeypatch.setattr(registry, 'FOLLOWING', LAWS)
 
 
-def test_a_law_that_fails_does_not_end_the_comparison(forked_nodes):
+def test_a_law_that_fails_does_not_end_the_comparison(one_scene):
     """
     The next one has the figures that it has without topics.
 

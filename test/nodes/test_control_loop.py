@@ -4,12 +4,12 @@
 
 import time
 
-from nodes.closed_loop import each_way, Rig, WAYS
+from nodes.closed_loop import each_way, Rig
 from processes import until
 import pytest
 from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.middleware import raw_subscription
-from robodyn_ros.realtime.loop_settings import NATIVE
+from robodyn_ros.realtime.loop_settings import EXECUTOR, NATIVE, PYTHON
 from sensor_msgs.msg import JointState
 
 TIMEOUT = 0.5       # s of state_timeout, of tests that wait for it
@@ -103,7 +103,7 @@ def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered)
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != NATIVE])
+@pytest.mark.parametrize(('path', 'trigger'), [(PYTHON, 'timer'), (EXECUTOR, 'state')])
 def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger, path):
     """The middleware may wait for listeners that are suspended."""
     rig = Rig(node, trigger, path, state_timeout=TIMEOUT)

@@ -3,18 +3,16 @@
 """Controller and simulator as processes, and the fixtures for tests of other packages."""
 
 from contextlib import contextmanager
-from copy import deepcopy
 import re
 import textwrap
 import time
 
 from builtin_interfaces.msg import Duration
-from nodes.bring_up import bring_up, POSE
+from nodes.bring_up import POSE
 import numpy as np
 import pytest
 from robodyn_ros import testing
 from robodyn_ros.errors import RosError
-from robodyn_ros.realtime.loop_settings import NATIVE, PYTHON
 from robodyn_ros.testing import simulated_arm, START_TIMEOUT
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -27,7 +25,6 @@ def goal(*positions, seconds=1.0, names=('joint1', 'joint2')):
         time_from_start=Duration(sec=whole, nanosec=round(1e9 * (seconds - whole))))])
 
 
-@pytest.mark.fresh          # the nodes as users start them
 def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     """At a fixed rate: nothing before activation, g(q) after it, zero as the last message."""
     sim, controller = pair(*2 * [{'rate': 1000.0}], real_time=True)
@@ -35,7 +32,7 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     remote.listen(0.5)
     assert remote.commands == [] and remote.state() == 'inactive'
     assert remote.change('activate')
-    remote.until(lambda: remote.command_count > 1500, 'commands')
+    remote.until(lambda: remote.command_count > 500, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.02
     assert abs(remote.positions() - POSE).max() < 1e-3
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
@@ -45,46 +42,6 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     sim.wait_for_line('brakes engaged: no command')
     assert controller.interrupt() == 0 and sim.interrupt() == 0
-
-
-def lockstep(pair, remote, publisher, path):
-    """Efforts of a motion in lockstep; None where we did not hear all of it."""
-    sim, controller = pair(controller={'mode': 'computed_torque', 'data_path': path})
-    bring_up(remote)
-    remote.until(publisher.get_subscription_count, 'the controller')
-    remote.forget()
-    remote.until(remote.newest_state, 'states')
-    motion = goal(0.6, 0.2)
-    motion.header.stamp = deepcopy(remote.newest_state().header.stamp)
-    motion.header.stamp.sec += 2        # accepted before it starts, whatever happens
-    publisher.publish(motion)
-    controller.wait_for_line('following')
-    remote.until(lambda: abs(np.array(remote.newest_state().position) - [0.6, 0.2]).max() < 1e-4,
-                 'the goal')
-    complete = remote.complete()
-    assert controller.interrupt() == 0 and sim.interrupt() == 0
-    assert 'commands for one state' not in sim.text and 'lockstep ends' not in sim.text
-    answered = np.array(remote.commands)
-    started = int(np.argmax(abs(answered - answered[0]).max(axis=1) > 1e-3))
-    stamps = [m.header.stamp.sec * 1e9 + m.header.stamp.nanosec for m in remote.states]
-    if not complete:
-        return None
-    assert set(np.diff(stamps[:started + 225])) == {4e6}
-    return answered[started:started + 225]
-
-
-def test_lockstep_is_exact(pair, remote):
-    """Each state gets one command; a motion gives the same efforts on every data path."""
-    publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
-    runs = []
-    for path in (NATIVE, PYTHON):
-        for _ in range(4):
-            run = lockstep(pair, remote, publisher, path)
-            if run is not None:
-                runs.append(run)
-                break
-    assert len(runs) == 2, 'this machine is too slow to hear what the two say'
-    assert runs[0] == pytest.approx(runs[1], abs=1e-9)
 
 
 @contextmanager
@@ -128,7 +85,7 @@ def longer(*arguments, **parameters):
         assert arm.stop() == {'controller': 0, 'simulator': 0}
 
 
-def test_the_example_of_the_documentation():
+def test_the_example_of_the_documentation(forked_children):
     """It runs as it stands; takes longer than 5 s, for it starts two nodes and moves an arm."""
     text = textwrap.dedent(re.search(r'(    def test_.*)', testing.__doc__, re.DOTALL)[1])
     names = {'simulated_arm': longer}
@@ -136,7 +93,7 @@ def test_the_example_of_the_documentation():
     names['test_my_law_holds_the_arm']()
 
 
-def test_a_process_that_ends_is_told_with_its_output():
+def test_a_process_that_ends_is_told_with_its_output(forked_children):
     """A wrong parameter is in the error, not only in a log that nobody keeps."""
     with simulated_arm(simulator={'urdf': 'no_such_robot'}) as arm:
         with pytest.raises(RosError, match='no_such_robot'):

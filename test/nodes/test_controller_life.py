@@ -7,11 +7,13 @@ import signal
 import sys
 import weakref
 
+from diagnostic_msgs.msg import DiagnosticArray
 from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
+from robodyn_ros.nodes import controller, controllers, simulator
 from robodyn_ros.nodes.controller.node import ControllerNode
 from robodyn_ros.nodes.middleware import node_main
 from std_msgs.msg import Float64MultiArray
@@ -55,15 +57,15 @@ def test_others_are_discovered_while_modules_are_imported(start, remote):
     assert controller.interrupt() == 0
 
 
-@pytest.mark.parametrize('name', ['controller', 'simulator'])
-def test_help_and_unknown_arguments(start, name):
+@pytest.mark.parametrize('node', [controller, simulator])
+def test_help_and_unknown_arguments(ends, node):
     """Neither starts a node, which would wait for ever."""
-    asked = start(node(name), '--help')
-    assert asked.wait() == 0
-    assert f'The {name}: a ' in asked.text
-    assert '--params-file' in asked.text and '  urdf (str): ' in asked.text
-    wrong = start(node(name), '--bogus', '--ros-args', '-p', 'urdf:=two_link')
-    assert wrong.wait() == 2 and 'unrecognized arguments: --bogus' in wrong.text
+    code, printed = ends(node.main, '--help')
+    name = node.__name__.rpartition('.')[2]
+    assert code == 0 and f'The {name}: a ' in printed
+    assert '--params-file' in printed and '  urdf (str): ' in printed
+    code, printed = ends(node.main, '--bogus', '--ros-args', '-p', 'urdf:=two_link')
+    assert code == 2 and 'unrecognized arguments: --bogus' in printed
 
 
 def test_a_signal_ends_the_wait_for_states(start, remote):
@@ -86,16 +88,7 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
     sim.wait_for_line('brakes engaged: no command')
 
 
-@pytest.fixture
-def own_signals():
-    """Restore the signal handlers of the tests, which a node in their process replaces."""
-    handlers = {number: signal.getsignal(number) for number in node_main.SHUTDOWN_SIGNALS}
-    yield
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
-
-
-def test_an_exception_in_a_transition_leaves_nothing_running(capfd, own_signals):
+def test_an_exception_in_a_transition_leaves_nothing_running(capfd, ends):
     """It is in the log, the control thread has ended, and the node is unconfigured again."""
     class Failing(ControllerNode):
         def _begin_arming(self, standing):  # noqa: CNL100
@@ -114,7 +107,7 @@ def test_an_exception_in_a_transition_leaves_nothing_running(capfd, own_signals)
     assert 'OSError: out of order' in capfd.readouterr().err
 
 
-def test_a_controller_that_was_cleaned_up_is_released(own_signals):
+def test_a_controller_that_was_cleaned_up_is_released(ends):
     """With its flight recorder, tens of megabytes, by the next configuration at the latest."""
     class Repeated(ControllerNode):
         def run(self, spin, over):
@@ -168,14 +161,21 @@ def test_a_signal_ends_all(start, remote, tmp_path):
         remote.node.create_subscription(
             Float64MultiArray, f'/{side}/commands',
             lambda message, side=side: efforts[side].append(list(message.data)), 10)
-    for simulator in simulators:
-        simulator.wait_for_line('simulator ready')
+    for one in simulators:
+        one.wait_for_line('simulator ready')
+    named = {}
+    remote.node.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda message: named.update(
+            (told.name, told.hardware_id) for told in message.status), 10)
     both = start(node('controllers'), *SIDES, *CONTROLLER, *IN_STEP, *clocks,
                  *parameters(damping=[40.0, 8.0], autostart=True), '--params-file', file)
     both.wait_for_line(r'left\.controller\]: configured: .*joint_impedance')
     both.wait_for_line(r'right\.controller\]: configured: .*gravity_compensation')
     remote.until(lambda: all(len(heard) > 300 for heard in efforts.values()), 'efforts of both')
     assert both.popen.poll() is None
+    remote.until(lambda: named == {f'{side}/controller: {what}': f'{side}/two_link'
+                                   for side in SIDES for what in ('control loop', 'timing')},
+                 'reports of both')
     both.popen.send_signal(signal.SIGTERM)
     remote.until(lambda: all(heard[-1] == [0.0, 0.0] for heard in efforts.values()), 'zero')
     assert both.wait() == 0
@@ -189,8 +189,7 @@ def test_a_signal_ends_all(start, remote, tmp_path):
      'error: the controller of /left is in /both: leave out the remapping of __ns'),
     ([], 2, 'the following arguments are required: NAMESPACE'),
 ])
-def test_what_cannot_be_is_told_in_one_line(start, words, code, why):
+def test_what_cannot_be_is_told_in_one_line(ends, words, code, why):
     """And a controller that has been made already ends."""
-    process = start(node('controllers'), *words)
-    assert process.wait() == code and why in process.text
-    assert 'Traceback' not in process.text
+    ended, printed = ends(controllers.main, *words)
+    assert ended == code and why in printed

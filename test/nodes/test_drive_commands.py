@@ -19,12 +19,16 @@ from robodyn_ros.errors import (
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 
 
-@pytest.fixture
-def arm(pair):
-    """Return the controller of an arm that nobody has armed."""
-    _, controller = pair({}, {'mode': 'joint_impedance', 'poses': ['low=-0.4,0.2'],
-                              'urdf': 'two_link'})
-    return controller
+SIMULATED = {'real_time_factor': 3.0}
+CONTROLLED = {'mode': 'joint_impedance', 'poses': ['low=-0.4,0.2'], 'urdf': 'two_link',
+              'fault_action': 'hold'}       # it has no brakes
+
+
+@pytest.fixture(scope='module')
+def arm(shared):
+    """Return the controller of an armed arm, which each test leaves armed."""
+    reset()
+    return shared.controller
 
 
 def shown(capsys, *names):
@@ -36,6 +40,13 @@ def shown(capsys, *names):
 
 def test_an_arm_is_started_moved_stopped_and_started_again(arm, start, remote, capsys):
     """Ctrl-C in a motion stops the arm on the way."""
+    stop()
+    with pytest.raises(RosError, match='not running: not active'):
+        goto('low')
+    with pytest.raises(RosError, match='was not deactivated'):
+        stop()
+    assert remote.trigger('simulator/reset')[0]     # or it would wait for commands
+    capsys.readouterr()
     reset()
     assert 'activated' in capsys.readouterr().out
     found = shown(capsys)
@@ -44,28 +55,23 @@ def test_an_arm_is_started_moved_stopped_and_started_again(arm, start, remote, c
     assert publishers == ['/simulator'] and '/controller' in subscribers
     assert found['topics']['/commands'][0] == ['/controller']
     goto('low', duration=1.5, sim_time=True)
+    motions = arm.text.count('following a trajectory of')
     remote.until(lambda: np.abs(remote.position() - [-0.4, 0.2]).max() < 5e-3, 'the pose')
-    slow = start([*COMMAND, 'goto'], '--sim-time', '--duration', 20, '--', '0.6,0.2')
-    remote.until(lambda: arm.text.count('following a trajectory of') == 2, 'the second one')
+    slow = start([*COMMAND, 'goto'], '--sim-time', '--duration', 40, '--', '0.6,0.2')
+    remote.until(lambda: arm.text.count('following a trajectory of') > motions, 'the second one')
     remote.until(lambda: remote.position()[0] > -0.39, 'the motion')
     assert slow.interrupt() == 130
     remote.pass_time(1.0)
     rests = remote.position()
     remote.pass_time(0.5)
     assert np.abs(remote.position() - rests).max() < 1e-3 and -0.39 < rests[0] < 0.5
-    stop()
-    with pytest.raises(RosError, match='not running: not active'):
-        goto('low')
-    with pytest.raises(RosError, match='was not deactivated'):
-        stop()
 
 
 def test_a_fault_of_a_motion_ends_the_command_and_is_reset(arm, capsys):
     """The error has the reason; the controller is armed again on request."""
-    reset()
-    set_(['following_error=1e-6', 'fault_action=hold'])     # it has no brakes
+    set_(['following_error=1e-6'])
     with pytest.raises(RosError, match='does not follow its reference'):
-        goto('low', duration=1.0, sim_time=True)
+        goto('0.1,0.6', duration=1.0, sim_time=True)
     set_(['following_error=0.5'])
     capsys.readouterr()
     reset()
@@ -75,15 +81,14 @@ def test_a_fault_of_a_motion_ends_the_command_and_is_reset(arm, capsys):
 
 def test_parameters_are_shown_and_set_and_refused(arm, capsys):
     """All or none, by the name, the unit and the reason of the controller."""
-    reset()
     set_(['stiffness=300,90', 'damping=35,7'])
     assert 'accepted: stiffness = 300, 90' in capsys.readouterr().out
     assert shown(capsys, 'stiffness', 'mode') == {'stiffness': [300.0, 90.0],
                                                   'mode': 'joint_impedance'}
     with pytest.raises(ParameterError, match='pose far of joint joint1 is 9'):
         set_(['poses=["far=9.0,0.0"]'])
-    set_(['poses=["near=0.2,0.0"]'])
-    assert shown(capsys, 'poses') == {'poses': ['near=0.2,0.0']}
+    set_(['poses=["near=0.2,0.0","low=-0.4,0.2"]'])
+    assert shown(capsys, 'poses') == {'poses': ['near=0.2,0.0', 'low=-0.4,0.2']}
     with pytest.raises(ParameterError, match='use at most'):
         set_(['damping=1e4', 'stiffness=1'])
     assert shown(capsys, 'stiffness') == {'stiffness': [300.0, 90.0]}
@@ -100,7 +105,6 @@ def test_parameters_are_shown_and_set_and_refused(arm, capsys):
 
 def test_a_pose_that_is_not_one_is_refused(arm):
     """Of another number of joints, of no name, or outside the limits: nothing moves."""
-    reset()
     for pose, error, said in (('1', ArgumentError, 'joint1, joint2'),
                               ('lwo', UnknownNameError, "did you mean 'low'"),
                               ('0.1,x', ArgumentError, 'numbers with commas'),

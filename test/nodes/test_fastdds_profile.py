@@ -16,7 +16,6 @@ from robodyn_ros.nodes.middleware.middleware import unfinished_ports
 from robodyn_ros.nodes.topics.publishers import discovery_end
 from std_msgs.msg import Float64MultiArray
 
-HERE = Path(__file__).parent
 NAMESPACE = ['unshare', '--map-root-user', '--net']
 SAMPLES = 100
 
@@ -122,12 +121,11 @@ rclpy.spin(node)
 """
 
 
-@pytest.mark.parametrize('tuned', [False, True])
-def test_lost_samples_are_sent_again(start, tuned):
+def test_lost_samples_are_sent_again(start):
     """While the network is down three samples are lost; all arrive, in order."""
     if subprocess.run([*NAMESPACE, 'ip', 'link'], capture_output=True).returncode:
         pytest.skip('no network namespace can be made here (unshare --map-root-user --net)')
-    process = start([*NAMESPACE, sys.executable, lossy_writer.__file__, str(int(tuned))],
+    process = start([*NAMESPACE, sys.executable, lossy_writer.__file__, 'write'],
                     env={'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4',
                          'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'})
     assert process.wait(60.0) == 0, process.text
@@ -176,57 +174,52 @@ def test_activating_waits_longer_where_answers_are_lost(heard, least):
     assert discovery_end(now - 100.0, -1.0, heard) >= now + 0.5
 
 
-# Prints whether nodes hear answers, and the profiles that are named
-USE = """
-import os, sys
-import rclpy
-from robodyn_ros.nodes.middleware import middleware
-if sys.argv[1:] == ['late']:
-    rclpy.init()
-    node = rclpy.create_node('before')
-print(middleware.use_profiles(),
-      *[os.environ.get(variable) for variable in middleware.VARIABLES])
-"""
+@pytest.fixture
+def used(monkeypatch, tmp_path):
+    """Return what tells what an environment has a process name that has no nodes, or ``late``."""
+    monkeypatch.chdir(tmp_path)
+
+    def used(*, late=False, **env):
+        with monkeypatch.context() as process:
+            for variable in middleware.VARIABLES:
+                process.delenv(variable, raising=False)
+            for variable, value in env.items():
+                process.setenv(variable, value)
+            process.setattr(middleware, '_named', [])
+            if not late:
+                process.setattr(middleware, 'middleware_threads', list)
+            return middleware.use_profiles(), [*map(os.environ.get, middleware.VARIABLES)]
+    return used
 
 
-def used(folder, *arguments, **env):
-    """Return what USE prints in a folder and an environment."""
-    ours = {k: v for k, v in os.environ.items() if k not in middleware.VARIABLES}
-    return subprocess.run(
-        [sys.executable, '-c', USE, *arguments], check=True, cwd=folder, text=True,
-        capture_output=True, env={**ours, 'PYTHONPATH': str(HERE.parents[1]), **env},
-    ).stdout.split()
-
-
-def test_profiles_are_named_in_the_environment(tmp_path):
+def test_profiles_are_named_in_the_environment(used):
     """A process of a process that has named them names the same."""
-    named = used(tmp_path)
-    path, = {*named} - {'True', 'None'}
-    assert named[0] == 'True' and '<participant' in Path(path).read_text()
-    variable = middleware.VARIABLES[named.index(path) - 1]
-    assert used(tmp_path, **{variable: path}) == named
+    hears, named = used()
+    path, = {*named} - {None}
+    assert hears and '<participant' in Path(path).read_text()
+    variable = middleware.VARIABLES[named.index(path)]
+    assert used(**{variable: path}) == (hears, named)
 
 
 @pytest.mark.parametrize('variable', middleware.OTHER_DISCOVERY)
-def test_another_protocol_of_discovery_is_not_relied_on(tmp_path, variable):
+def test_another_protocol_of_discovery_is_not_relied_on(used, variable):
     """A discovery server, for example, has none; the timer is suppressed all the same."""
-    answer, *named = used(tmp_path, **{variable: '127.0.0.1:11811'})
-    path, = {*named} - {'None'}
+    hears, named = used(**{variable: '127.0.0.1:11811'})
+    path, = {*named} - {None}
     text = Path(path).read_text()
-    assert answer == 'False' and '<data_writer' in text and '<participant' not in text
+    assert not hears and '<data_writer' in text and '<participant' not in text
 
 
-def test_profiles_of_the_user_decide_alone(tmp_path):
+def test_profiles_of_the_user_decide_alone(used, tmp_path):
     """A variable or a file in the working directory that Fast DDS reads."""
-    mine = {'FASTDDS_DEFAULT_PROFILES_FILE': 'mine.xml'}
-    assert used(tmp_path, **mine) == ['False', 'mine.xml', 'None']
+    assert used(FASTDDS_DEFAULT_PROFILES_FILE='mine.xml') == (False, ['mine.xml', None])
     (tmp_path / 'DEFAULT_FASTDDS_PROFILES.xml').write_text('')
-    assert used(tmp_path) == ['False', 'None', 'None']
+    assert used() == (False, [None, None])
 
 
-def test_a_process_that_has_nodes_already_is_left_as_it_is(tmp_path):
+def test_a_process_that_has_nodes_already_is_left_as_it_is(node, used):
     """Fast DDS has read its profiles."""
-    assert used(tmp_path, 'late') == ['False', 'None', 'None']
+    assert used(late=True) == (False, [None, None])
 
 
 @pytest.mark.parametrize('content', [b'', bytes(400), b'\1\0\0\0' + bytes(396)],

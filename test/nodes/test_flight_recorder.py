@@ -45,8 +45,9 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
            for k in range(22)]
     for file in (*old, folder / 'flight_other_20200101T000000_000000_STALE_STATE.mcap'):
         file.touch()
-    sim, controller = pair(controller={'data_path': path, 'flight_folder': folder,
-                                       'flight_recorder': 5.0, 'mode': 'computed_torque'})
+    sim, controller = pair({'real_time_factor': 3.0}, {
+        'data_path': path, 'flight_folder': folder, 'flight_recorder': 5.0,
+        'mode': 'computed_torque'})
     bring_up(remote)
     # At rest: in motion it may be refused, as the measured efforts are not those of gravity
     assert remote.set('controller', payload_frame='link2', payload_mass=0.1) == ''

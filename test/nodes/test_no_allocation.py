@@ -118,7 +118,7 @@ def test_what_a_node_has_made_is_no_garbage_any_more():
         gc.unfreeze()
 
 
-def test_nothing_is_left_of_thirty_starts(start):
+def test_nothing_is_left_of_ten_starts(start):
     """No thread, no file in /dev/shm, no crash."""
     process = start([sys.executable, '-m', 'nodes.starts_and_stops'], cwd=ROOM)
     assert process.wait(300.0) == 0, process.text

@@ -11,7 +11,8 @@ import own_laws
 from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.realtime.loop_settings import FALLBACK_ORDER
+from robodyn_ros.nodes import controller
+from robodyn_ros.realtime.loop_settings import EXECUTOR, NATIVE
 
 
 @pytest.fixture(autouse=True)
@@ -22,16 +23,16 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-@pytest.mark.parametrize('path', FALLBACK_ORDER)
+@pytest.mark.parametrize('path', [NATIVE, EXECUTOR])
 def test_it_drives_the_arm(pair, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
-    _, controller = pair({'joint_damping': 1.0}, {
+    _, process = pair({'joint_damping': 1.0, 'real_time_factor': 2.0}, {
         'mode': 'own_laws:SPRING', 'data_path': path, 'spring': [100.0, 50.0],
         'damper': [20.0, 5.0]})
     bring_up(remote)
-    assert f'own_laws:SPRING, 250 Hz, trigger state, data path {path}' in controller.text
+    assert f'own_laws:SPRING, 250 Hz, trigger state, data path {path}' in process.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
-    controller.wait_for_line('following a trajectory')
+    process.wait_for_line('following a trajectory')
     remote.until(lambda: abs(remote.position() - [0.6, 0.2]).max() < 0.01, 'the goal')
     assert remote.set('controller', spring=[120.0, 60.0]) == ''
     assert 'damper = [-1.0] is refused' in remote.set('controller', damper=[-1.0])
@@ -47,26 +48,28 @@ def test_it_drives_the_arm(pair, remote, path):
     remote.until(lambda: remote.state_count > 100 and remote.command_count, 'states')
     assert np.array(remote.newest_command()) == pytest.approx(
         dynamics.gravity(remote.position()), abs=2.0)
-    assert controller.interrupt() == 0
+    assert process.interrupt() == 0
 
 
 def test_refused_when_configured(start, remote):
-    controller = start(node('controller'), *CONTROLLER, *parameters(urdf='two_link'))
+    process = start(node('controller'), *CONTROLLER, *parameters(urdf='two_link'))
     for law, why in (('ALLOCATING', 'it allocates memory'), ('ENDLESS', 'it has not returned'),
                      ('SPRING', 'needs gains, and spring is not set')):
         assert remote.set('controller', mode=f'own_laws:{law}') == '', law
         assert not remote.change('configure') and remote.state() == 'unconfigured', law
-        remote.until_line(controller, why)
+        remote.until_line(process, why)
     assert remote.set('controller', mode='gravity_compensation', poses=['low=1.0']) == ''
     assert not remote.change('configure')
-    remote.until_line(controller, 'pose low has 1 elements')
-    assert controller.interrupt() == 0
+    remote.until_line(process, 'pose low has 1 elements')
+    assert remote.set('controller', poses=['low=1.0,0.0'], external_wrench_frame='gripper') == ''
+    assert not remote.change('configure')
+    remote.until_line(process, 'two_link has no frame gripper: .*tool0')
+    assert process.interrupt() == 0
 
 
 @pytest.mark.parametrize(('law', 'why'), [
     ('own_laws:SPRNG', 'own_laws has no Law of the name SPRNG'),
     ('no_such:LAW', 'module no_such cannot be imported')])
-def test_refused_when_it_starts(start, law, why):
-    controller = start(node('controller'), *CONTROLLER, '-p', f'mode:={law}')
-    assert controller.wait() == 1 and why in controller.text
-    assert 'Traceback' not in controller.text
+def test_refused_when_it_starts(ends, law, why):
+    code, printed = ends(controller.main, *CONTROLLER, '-p', f'mode:={law}')
+    assert code == 1 and why in printed

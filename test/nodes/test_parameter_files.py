@@ -10,6 +10,7 @@ import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
+from robodyn_ros.nodes import controller, simulator
 from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, rotors, warn_of_unknown
 from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.parameter_files import (
@@ -112,15 +113,15 @@ def test_each_file_is_looked_at_and_nothing_else(tmp_path):
         check_sections(['x', '--ros-args', option, str(empty)], '/controller')
 
 
-@pytest.mark.parametrize('name', ['controller', 'simulator'])
-def test_a_node_of_another_name_does_not_start(start, name):
+@pytest.mark.parametrize('node', [controller, simulator])
+def test_a_node_of_another_name_does_not_start(ends, node):
     """It would run with defaults: of a robot that compensates gravity, too."""
     words = ['--ros-args', '--params-file', share_path('config', 'ur5.yaml')]
-    process = start(node(name), *words, '-r', '__node:=pilot')
-    assert process.wait() == 1
-    assert 'ur5.yaml has no section for node /pilot, only for /**/controller' in process.text
-    gone = start(node(name), *words[:2], '/nosuch/ur.yaml')
-    assert gone.wait() == 1 and '/nosuch/ur.yaml' in gone.text and 'Traceback' not in gone.text
+    code, printed = ends(node.main, *words, '-r', '__node:=pilot')
+    assert code == 1
+    assert 'ur5.yaml has no section for node /pilot, only for /**/controller' in printed
+    code, printed = ends(node.main, *words[:2], '/nosuch/ur.yaml')
+    assert code == 1 and '/nosuch/ur.yaml' in printed
 
 
 def test_what_nothing_reads_is_named(tmp_path):
@@ -143,11 +144,10 @@ def test_what_nothing_reads_is_named(tmp_path):
         f'parameter rte {elsewhere}; did you mean rate?']
 
 
-@pytest.mark.parametrize('name', ['controller', 'simulator'])
-def test_a_node_says_what_it_does_not_read(start, tmp_path, name):
+def test_a_node_says_what_it_does_not_read(start, tmp_path):
     (path := tmp_path / 'given.yaml').write_text(
         '/**: {ros__parameters: {locked_joint: [a], use_sim_time: false}}\n')
-    process = start(node(name), '--ros-args', '--params-file', str(path), '-p', 'rte:=1.0',
+    process = start(node('controller'), '--ros-args', '--params-file', str(path), '-p', 'rte:=1.0',
                     '-p', 'urdf:=two_link')
     process.wait_for_line('parameter rte is not read')
     assert process.text.count('is not read') == 2
@@ -175,11 +175,8 @@ def test_an_arm_is_not_armed_again_after_a_crash(autostart):
     with pytest.raises(ParameterError, match='would arm the robot again after a crash'):
         check_respawn(True, autostart)
     check_respawn(False, autostart)
-
-
-@pytest.mark.parametrize('autostart', ['false', 'False', '0', 'no', 'off'])
-def test_a_person_may_activate_it(autostart):
-    check_respawn(True, autostart)
+    for said in 'false', 'False', '0', 'no', 'off':         # a person may activate it
+        check_respawn(True, said)
 
 
 def test_misspelled_arguments_are_named(monkeypatch, capsys):

@@ -5,22 +5,24 @@
 import sys
 import time
 
-from diagnostic_msgs.msg import DiagnosticArray
-from nodes.bring_up import POSE
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from nodes.bring_up import bring_up, POSE
 import numpy as np
-from processes import node as node_command
 import pytest
+import rclpy
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from robodyn_ros import load_urdf
+from robodyn_ros.cli.play import play
 from robodyn_ros.control.references.sine_motion import waypoints
-from robodyn_ros.errors import RosError, TrajectoryError
+from robodyn_ros.errors import RobodynError, RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
 from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients.play import approach, Player
+from robodyn_ros.nodes.clients.running_controller import LOOP
 from robodyn_ros.nodes.middleware.client_session import session
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from rosgraph_msgs.msg import Clock
@@ -31,6 +33,8 @@ TOPIC = '/controller/joint_trajectory'
 MODEL = load_urdf(robot_path('two_link'))
 START = np.array(POSE) + [0.2, -0.3]
 DURATION = 3.0
+# Of tests that share one arm; the first one begins with what is not configured
+SIMULATED, CONTROLLED = {'real_time_factor': 3.0}, {'mode': 'computed_torque'}
 
 
 @pytest.fixture
@@ -43,9 +47,8 @@ def motion(tmp_path):
     return tmp_path / 'motion.yaml', motion
 
 
-def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, start, tmp_path,
+def test_a_motion_is_refused_then_approached_played_and_recorded(shared, remote, start, tmp_path,
                                                                  motion):
-    _, controller = pair(controller={'mode': 'computed_torque'})
     file, asked = motion
     assert remote.change('configure')
     refused = 'is not running: not active: .robodyn reset'
@@ -61,7 +64,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
     assert not (tmp_path / 'motion.npz').exists()
     near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record', tmp_path / 'motion.npz')
     assert near.wait() == 0, near.text
-    assert controller.text.count('following a trajectory') == 2
+    assert shared.controller.text.count('following a trajectory') == 2
     for word in ('approach', 'motion.npz', 'position, velocity, effort'):
         assert word in near.text
 
@@ -83,10 +86,11 @@ def distance(done, asked, shift):
         at[inside], asked.times, asked.positions[:, i])).max() for i in range(MODEL.nv))
 
 
-def test_the_publisher_before_it_is_named(pair, remote, start, motion):
+def test_the_publisher_before_it_is_named(shared, remote, start, motion):
     """The controller would follow neither; and Ctrl-C while it plays stops the arm."""
-    _, controller = pair(controller={'mode': 'computed_torque', 'autostart': True})
-    controller.wait_for_line('RUNNING')
+    controller = shared.controller
+    if remote.state() != 'active':
+        bring_up(remote)
     other = remote.trajectories()
     # By us, or by the controller where it knows of it before we do
     with session('second') as here:
@@ -98,34 +102,35 @@ def test_the_publisher_before_it_is_named(pair, remote, start, motion):
     remote.node.destroy_publisher(other)
     controller.wait_for_line('trajectories are accepted again')
 
-    player = start(PLAY, motion[0], '--approach', 3.0, '--sim-time')
-    controller.wait_for_line('following a trajectory of 1 waypoints')
+    motions = controller.text.count('following a trajectory of 1 waypoints')
+    player = start(PLAY, motion[0], '--approach', 30.0, '--sim-time')
+    remote.until(lambda: controller.text.count('following a trajectory of 1 waypoints') > motions,
+                 'the approach')
     assert player.interrupt() == 130
     controller.wait_for_line('coming to rest')
-    assert controller.interrupt() == 0
 
 
-def test_two_arms_are_told_apart(pair, start, motion):
-    """The diagnostics carry namespace and robot: the left arm is played to, the right stands."""
-    heard = {}
-    here = ['-r', '__ns:=/left']
-    with session('listening') as ear:
-        ear.node.create_subscription(
-            DiagnosticArray, '/diagnostics',
-            lambda message: heard.update((told.name, told) for told in message.status), 10)
-        start(node_command('controller'), '--ros-args', '-r', '__ns:=/right')
-        _, left = pair(controller={'mode': 'computed_torque', 'autostart': True}, remap=here)
-        left.wait_for_line('RUNNING')
-        names = {f'{side}/controller: control loop' for side in ('left', 'right')}
-        assert ear.until(lambda: {*heard} == {*names, 'left/controller: timing'}, 60.0), heard
-        assert ear.until(
-            lambda: heard['left/controller: control loop'].message.startswith('RUNNING'), 60.0)
-    assert {name: told.hardware_id for name, told in heard.items()} == {
-        'left/controller: control loop': 'left/two_link',
-        'left/controller: timing': 'left/two_link', 'right/controller: control loop': 'right'}
-    player = start(PLAY, motion[0], '--node', '/left/controller', '--states',
-                   '/left/joint_states', '--approach', 1.0, '--sim-time')
-    assert player.wait() == 0, player.text
+def test_two_arms_are_told_apart(node):
+    """By the namespace in the diagnostics: the left one runs, the right one does not."""
+    sides = {'left': 'RUNNING', 'right': 'not active'}
+    arms = [rclpy.create_node('controller', namespace=side, context=node.context)
+            for side in sides]
+    for arm in arms:
+        arm.create_subscription(JointTrajectoryMessage, '~/joint_trajectory', print, 1)
+    reports = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    told = [DiagnosticStatus(name=f'{side}/controller: {LOOP}', message=phase,
+                             values=[KeyValue(key='phase', value=phase)])
+            for side, phase in sides.items()]
+    with session('asking') as here:
+        here.node.create_timer(0.05, lambda: [
+            reports.publish(DiagnosticArray(status=[one])) for one in told])
+        left, right = (Player(here, f'/{side}{TOPIC}', f'/{side}/joint_states', confirm=True,
+                              within=20.0) for side in sides)
+        left.find()
+        with pytest.raises(RosError, match='right/controller is not running: not active'):
+            right.find()
+    for arm in arms:
+        arm.destroy_node()
 
 
 def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
@@ -154,12 +159,11 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
         assert told.sec + 1e-9 * told.nanosec == pytest.approx(at, abs=1e-9)
 
 
-def test_there_is_nobody_or_no_file(start, motion, tmp_path):
-    process = start(PLAY, motion[0], '--wait', 0.5)
-    assert process.wait() == 1
-    assert 'no subscriber to /controller/joint_trajectory: start a controller' in process.text
-    process = start(PLAY, tmp_path / 'no.yaml')
-    assert process.wait() == 1 and 'cannot be read' in process.text
+def test_there_is_nobody_or_no_file(motion, tmp_path):
+    with pytest.raises(RosError, match='no subscriber to /nobody/joint_trajectory: start a cont'):
+        play(motion[0], node='nobody', wait=0.5)
+    with pytest.raises(RobodynError, match='no.yaml.* cannot be read'):
+        play(tmp_path / 'no.yaml')
 
 
 def test_approaches(motion):

@@ -19,28 +19,14 @@ from robodyn_ros.nodes.topics.trajectory_subscriber import (
     TRANSIT_WINDOW,
 )
 from robodyn_ros.wire import cdr
-from robodyn_ros.wire.codecs import EffortEncoder, JointStateDecoder, JointStateEncoder
+from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
 from robodyn_ros.wire.decoders import ACCEPTED
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import String
 
 NAMES = ['shoulder', 'elbow']
 LONG = 60_000_000_000       # ns; what a wait that is ended by something else would last
 DEADLINE = 60.0             # s; reached only by a test that fails
-
-# Answers each state with an effort that tells which state it was: a plant's partner.
-ECHO = """
-import rclpy
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-rclpy.init()
-node = rclpy.create_node('echo')
-out = node.create_publisher(Float64MultiArray, 'commands', 10)
-node.create_subscription(JointState, 'joint_states', lambda state: out.publish(
-    Float64MultiArray(data=[*state.position, *state.velocity])), 10)
-print('ready')
-rclpy.spin(node)
-"""
 
 # Publishes faster than any reader takes.
 FLOOD = """
@@ -83,26 +69,6 @@ def in_thread(function):
         assert not thread.is_alive(), 'the wait goes on'
         return result[0]
     return join
-
-
-def test_bytes_go_round_between_two_processes(node, start):
-    commands = SerializedSubscription(node, Float64MultiArray, 'commands', 10)
-    states = node.create_publisher(JointState, 'joint_states', 10)
-    start([sys.executable, '-c', ECHO]).wait_for_line('ready')
-    until(lambda: commands.publisher_count() == 1 and states.get_subscription_count() == 1)
-    encoder = JointStateEncoder(NAMES)
-
-    def answered():
-        states.publish(encoder.encode(0, [9, 9], [9, 9], [0.0, 0.0]))
-        return commands.wait(200_000_000)
-    until(answered)                     # the other process finds this one in its own time
-    while commands.wait(200_000_000):
-        commands.drain()
-    for k in range(20):
-        states.publish(encoder.encode(0, [k, -k], [0.5 * k, 2.0], [0.0, 0.0]))
-        # The middleware may round the size up: what counts are the bytes a reader looks at.
-        wanted = EffortEncoder(4).encode([k, -k, 0.5 * k, 2.0])
-        assert collect(commands, 1)[0].startswith(wanted)
 
 
 def test_drain_gives_all_in_order_then_nothing(node):

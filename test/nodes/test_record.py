@@ -12,7 +12,8 @@ from processes import until
 import pytest
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import RecordingError
+from robodyn_ros.cli.play import record
+from robodyn_ros.errors import RecordingError, RobodynError, RosError
 from robodyn_ros.identification.recordings import recording as recording_file
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.recordings.recording import Recording
@@ -128,18 +129,17 @@ def test_without_stamps_the_times_of_publication_count(node):
     assert (np.diff(recorder.recording().time) > 0.009).all()
 
 
-def test_what_cannot_be_recorded_is_said(start, tmp_path, node):
+def test_what_cannot_be_recorded_is_said(tmp_path, node):
     (tmp_path / 'there.npz').write_text('precious')
     for name, said in (('a.txt', 'end it in .npz or .csv'), ('there.npz', 'is there already'),
                        ('no/a.npz', 'a folder that is not there')):
-        process = start(RECORD, tmp_path / name)
-        assert process.wait() == 1 and said in process.text, process.text
+        with pytest.raises(RobodynError, match=said):
+            record(tmp_path / name)
     assert (tmp_path / 'there.npz').read_text() == 'precious'
     Robot(node, '/arm/states').publish()
-    # Fast DDS announces a process again after 3 s where its first announcements are lost
-    process = start(RECORD, tmp_path / 'a.npz', '--wait', 5)
-    assert process.wait() == 1
-    assert 'nothing has come on /joint_states: choose another topic: /arm/states' in process.text
+    with pytest.raises(RosError, match='nothing has come on /joint_states: choose another topic: '
+                                       '/arm/states'):
+        record(tmp_path / 'a.npz', wait=0.5)
     assert not list(tmp_path.glob('*a.npz*'))
 
 

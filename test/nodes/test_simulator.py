@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process, spoken to over real DDS, and its obstacle."""
 
+import re
 import signal
 import time
 
@@ -14,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from robodyn_ros.errors import ParameterError, UnknownNameError
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.model.urdf_source import urdf_text
+from robodyn_ros.nodes import simulator as simulator_node
 from robodyn_ros.nodes.simulator.loop import obstacle_of, obstacle_parameters, put
 from robodyn_ros.nodes.simulator.parameters import TABLE
 from robodyn_ros.simulation.plant import Plant
@@ -239,9 +241,9 @@ def test_lockstep_is_no_faster_than_asked(simulator, bus):
         return gravity(state.position)
 
     bus.answer = answer
-    bus.until(lambda: len(answered) > 200)
+    bus.until(lambda: len(answered) > 120)
     # The first ones may have waited for us
-    (begin, first), (end, last) = answered[100], answered[200]
+    (begin, first), (end, last) = answered[60], answered[120]
     assert last - first <= 0.5 * (end - begin) + 10 * PERIOD
 
 
@@ -283,11 +285,10 @@ def test_a_push_moves_the_arm_and_an_unknown_link_is_refused(simulator, bus):
     (['urdf:=two_link', 'rate:=1000'], 'parameter rate is refused.*as 1.0'),
     (['urdf:=two_link', 'initial_position:=[0.0]'], 'pass one for each of joint1, joint2'),
 ])
-def test_what_cannot_be_simulated_is_said_in_one_line(start, parameters, complaint):
-    process = start(node('simulator'), '--ros-args', *[a for p in parameters for a in ('-p', p)])
-    assert process.wait() == 1
-    process.wait_for_line(f'^error: .*{complaint}')
-    assert 'Traceback' not in process.text
+def test_what_cannot_be_simulated_is_said_in_one_line(ends, parameters, complaint):
+    code, printed = ends(simulator_node.main, '--ros-args',
+                         *[a for p in parameters for a in ('-p', p)])
+    assert code == 1 and re.search(f'^error: .*{complaint}', printed, re.MULTILINE)
 
 
 DEFAULT = {p.name: p.default for p in TABLE}

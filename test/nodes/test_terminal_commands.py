@@ -9,20 +9,20 @@ from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
-from robodyn_ros.cli.jog import checked, Jog
-from robodyn_ros.errors import ParameterError
+from robodyn_ros.cli.jog import checked, Jog, jog
+from robodyn_ros.errors import ParameterError, RosError
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robodyn_ros.model.resources import robot_path
 
 JOG = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--linear', '0.1']
 
 
-def jog():
+def keys_of_jog():
     return Jog(np.array([0.1, 0.4]), np.array([0.2, 1.0]), hold=0.5)
 
 
 def test_a_key_moves_along_its_axis_until_it_is_old():
-    keys = jog()
+    keys = keys_of_jog()
     assert not keys.twist(0.0).any()
     keys.press('d', 1.0)
     assert keys.twist(1.49).tolist() == [0.0, -0.1, 0.0, 0.0, 0.0, 0.0]
@@ -36,14 +36,14 @@ def test_a_key_moves_along_its_axis_until_it_is_old():
 @pytest.mark.parametrize('key', [' ', '7', '\n', 'q', '\x1b'])
 def test_other_keys_stop(key):
     """And those that end end."""
-    keys = jog()
+    keys = keys_of_jog()
     keys.press('w', 1.0)
     keys.press(key, 1.1)
     assert not keys.twist(1.2).any() and keys.over == (key in 'q\x1b')
 
 
 def test_speeds_and_positions_stay_within_their_limits():
-    keys = jog()
+    keys = keys_of_jog()
     for _ in range(50):
         keys.press('+', 0.0)
     assert keys.speed.tolist() == [0.2, 1.0]
@@ -58,7 +58,7 @@ def test_speeds_and_positions_stay_within_their_limits():
     assert checked(task, 0.1, 0.2).tolist() == [0.25, 1.0]
 
 
-def test_an_arm_is_moved_from_a_terminal(pair, start, remote, terminal):
+def test_an_arm_is_moved_from_a_terminal(pair, remote, terminal):
     """Along an axis of the base as long as a key is pressed; refused in a mode without a pose."""
     dynamics = Dynamics(load_urdf(robot_path('two_link')))
     dynamics.pose(np.zeros(2), 'tool0')             # compiled before the arm is driven
@@ -87,19 +87,24 @@ def test_an_arm_is_moved_from_a_terminal(pair, start, remote, terminal):
     rest = place()
     remote.pass_time(0.5)
     assert abs(place() - rest).max() < 1e-3
-    without = start(JOG)
-    assert without.wait() != 0 and 'stdin is not a terminal' in without.text
+    with pytest.raises(RosError, match='stdin is not a terminal'):
+        jog(0.1, 0.5)
 
 
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 TEACH = [*ROBODYN, 'teach', '--sim-time', '--wait', '30']
 
 
+SIMULATED = {'initial_position': [0.3, 0.9], 'push_duration': 0.3, 'joint_damping': 6.0,
+             'real_time_factor': 3.0}
+CONTROLLED = {'autostart': True}
+
+
 @pytest.fixture
-def push(pair, remote):
+def push(shared, remote):
     """Return what pushes a floating arm [N]."""
-    pair({'initial_position': [0.3, 0.9], 'push_duration': 0.3, 'joint_damping': 6.0},
-         {'autostart': True})[1].wait_for_line('RUNNING')
+    shared.controller.wait_for_line('RUNNING')
+    assert remote.set('controller', mode='gravity_compensation') == ''
     publisher = remote.node.create_publisher(WrenchStamped, '/simulator/push', 10)
     remote.until(publisher.get_subscription_count, 'the simulator')
 

@@ -9,21 +9,16 @@ import re
 
 from nodes.test_control_loop import Rig
 import numpy as np
-import processes
 import pytest
-from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
+from robodyn_ros.nodes import controller
 from robodyn_ros.nodes.controller.flight_recorder import TimingFile
 from robodyn_ros.nodes.controller.parameters import TABLE
-from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import scheduling
 from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.statistics import load, Tally
 from robodyn_ros.realtime.system_checks import attempt
-from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
-from robodyn_ros.wire.decoders import ACCEPTED
-from sensor_msgs.msg import JointState
 
 ASKED = {'priority': 10, 'lock_memory': True, 'keep_awake': True, 'spin': 0.00005,
          'cpus': [min(os.sched_getaffinity(0))]}
@@ -171,36 +166,7 @@ def test_a_spin_of_a_whole_period_is_refused(change):
     LoopSettings.of(values | change | {'trigger': 'state'})     # nothing spins
 
 
-def test_a_cpu_that_no_machine_has_is_refused_at_the_start(start):
-    controller = start(processes.node('controller'), '--ros-args', '-p', 'cpus:=[0, -1]')
-    assert controller.wait() == 1
-    assert 'cpus = [0, -1] is refused: every element must be' in controller.text
-
-
-def test_lost_samples_are_counted_from_their_numbers(remote):
-    """A reader that wakes up after more states than its queue holds has lost the rest."""
-    names = ('joint1', 'joint2')
-    publisher = remote.node.create_publisher(JointState, '/counted', QoSProfile(depth=50))
-    states = SerializedSubscription(remote.node, JointState, '/counted', QoSProfile(depth=3))
-    remote.until(publisher.get_subscription_count, 'the reader')
-    decoder = JointStateDecoder(names)
-    tally, taken = Tally(decoder.state['sequence']), []
-
-    def publish(n):
-        for k in range(n):
-            publisher.publish(JointStateEncoder(names).encode(k, [0.0, 0.0], [0.0, 0.0],
-                                                              [0.0, 0.0]))
-
-    def take():
-        for message, number, *_ in states.drain_numbered():
-            assert decoder.decode(message, 1.0, number) == ACCEPTED
-            taken.append(number)
-            tally.sample(ACCEPTED)
-        return decoder.state['sequence'][0]
-    publish(1)
-    remote.until(lambda: take() > 0, 'the first')
-    first = decoder.state['sequence'][0]
-    publish(10)
-    remote.until(lambda: take() == first + 10, 'the last')
-    assert tally.lost == 11 - len(taken) > 0
-    states.destroy()
+def test_a_cpu_that_no_machine_has_is_refused_at_the_start(ends):
+    code, printed = ends(controller.main, '--ros-args', '-p', 'cpus:=[0, -1]')
+    assert code == 1
+    assert 'cpus = [0, -1] is refused: every element must be' in printed

@@ -55,7 +55,8 @@ def rusty(tmp_path):
 
 def test_plans_and_streams_are_followed(pair, remote, tmp_path):
     """Plans from the measured pose; then streams of positions, of velocities and of both."""
-    _, controller = pair({'urdf': rusty(tmp_path)}, {'mode': 'joint_impedance'})
+    _, controller = pair({'urdf': rusty(tmp_path), 'real_time_factor': 2.0},
+                         {'mode': 'joint_impedance'})
     bring_up(remote)
     publisher, rng = remote.trajectories(), np.random.default_rng(2)
     model = load_urdf(robot_path('two_link'))

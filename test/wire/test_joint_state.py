@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError, TrajectoryError
-from robodyn_ros.wire.cdr import write, Writer
+from robodyn_ros.wire.cdr import write
 from robodyn_ros.wire.codecs import (
     EffortDecoder,
     EffortEncoder,
@@ -131,19 +131,6 @@ def test_names_are_checked():
         JointStateEncoder(['a\0'])
     with pytest.raises(ArgumentError, match=r'velocity has shape \(1,\).*\(2,\)'):
         JointStateEncoder(['a', 'b']).encode(0, [1, 2], [1], [1, 2])
-
-
-def test_items_stand_at_their_alignment():
-    out = Writer()
-    out.string('é')
-    out.pack('I', 0x01020304)
-    buffer, (empty, pair) = out.finish(0, 2)
-    assert bytes(buffer[:24]) == (b'\0\1\0\0' b'\3\0\0\0' b'\xc3\xa9\0' b'\0' b'\4\3\2\1'
-                                  b'\0\0\0\0' b'\2\0\0\0')
-    assert (len(buffer) - 4) % 8 == 0
-    pair[:] = 1.0, -2.0
-    assert bytes(buffer[-16:]) == np.array([1.0, -2.0], '<f8').tobytes()
-    assert empty.size == 0
 
 
 @pytest.mark.parametrize('numbers', [1.0, [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]])

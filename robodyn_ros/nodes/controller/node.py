@@ -65,6 +65,7 @@ class ControllerNode(LifecycleNode):
         self.trouble = ''           # why configuring or activating failed, '' if it did not
         self._over: Callable[[], bool] = lambda: False
         self._answer, self._waits_for_robot = ARMED, False
+        self._was_configured = False
         self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
@@ -113,7 +114,8 @@ class ControllerNode(LifecycleNode):
             self.topics = ControllerTopics(self, p, wanted, controller, decoder, commands, driver)
             opened.pop_all()
         self.trouble = ''
-        node_main.freeze_garbage()
+        node_main.freeze_garbage(everything=self._was_configured)
+        self._was_configured = True
         self.reports.configured(self.topics.loop)
         self.references.update_coupling()
         return SUCCESS

@@ -157,18 +157,20 @@ def _file(descriptor: int) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def freeze_garbage() -> None:
+def freeze_garbage(everything: bool = False) -> None:
     """
     Exclude all objects made so far from Python's garbage collection.
 
     A full collection of the objects that imports and compiling leave takes 0.1 s while it holds
     the GIL, longer than an arm should go without efforts; a running node allocates little. While
-    a loop of this process runs, nothing is collected before; otherwise everything is, also what
-    was excluded earlier: a controller that was cleaned up, in reference cycles, with its flight
-    recorder.
+    a loop of this process runs, nothing is collected before; otherwise what is not excluded yet.
+
+    :param everything: collect also what was excluded earlier: a controller that was cleaned up, in
+        reference cycles, with its flight recorder.
     """
     if not loop_runs():
-        gc.unfreeze()
+        if everything:
+            gc.unfreeze()
         gc.collect()
     gc.freeze()
 
