@@ -173,7 +173,8 @@ def write_package(model: RobotModel, settings: Mapping[str, Settings], folder: P
         '@joints@': ', '.join(map(json.dumps, model.joint_names)),
         '@command_joints@': ', '.join(json.dumps(f'{package}/{n}') for n in model.joint_names),
         # Twice as long as it takes
-        '@arming_timeout@': f'{max(0.01, *(2.0 * s.arming_samples / rate for s in every)):g}',
+        '@arming_timeout@': str(min(10.0, max(0.01, *(2.0 * s.arming_samples / rate
+                                                      for s in every)))),
         '@constraints@': json.dumps(
             {'goal_time': first.goal_time_tolerance} | {name: {'goal': goal} for name, goal in zip(
                 model.joint_names, first.per_joint(model, 'goal_tolerance').tolist(),

@@ -54,6 +54,8 @@ def test_templates_and_declarations_agree(package):
     mentioned = {*yaml.safe_load(text)[PACKAGE]['ros__parameters'],
                  *re.findall(r'^    # (\w+): [\d\']', text, re.MULTILINE)}
     assert declared.keys() == mentioned - {'type'}
+    kinds = {'string': str, 'string_array': list, 'bool': bool, 'double': float}
+    assert all(type(one['default_value']) is kinds[one['type']] for one in declared.values())
     for name, value in re.findall(r"^    # (\w+): ([\d'].*)", text, re.MULTILINE):
         assert declared[name]['default_value'] == yaml.safe_load(value), name
     assert {name for name, one in declared.items() if not one.get('read_only')} == {'settings'}
@@ -124,6 +126,11 @@ def test_what_is_refused_or_quoted(tmp_path):
         write_package(load_urdf('two_link'), {'a': Settings(rate=333.5)},
                       tmp_path / 'arm_controller')
     text = (Path(load_urdf.__code__.co_filename).parents[2] / 'urdf/two_link.urdf').read_text()
+    slow = Settings(rate=500.0, arming_samples=500)         # 2.0 s, and a number with a point
+    write_package(load_urdf('two_link'), {'stiff': SETTINGS, 'slow': slow}, tmp_path / 'slow_arm')
+    file = tmp_path / 'slow_arm/src/slow_arm_parameters.yaml'
+    timeout = yaml.safe_load(file.read_text())['slow_arm']['arming_timeout']['default_value']
+    assert type(timeout) is float and timeout == 2.0
     model = load_urdf(text.replace('"joint1"', '"on"').replace('"two_link"', '"a&amp;b &lt;c"'))
     write_package(model, {'stiff': SETTINGS}, tmp_path / PACKAGE)
     ElementTree.parse(tmp_path / PACKAGE / 'package.xml')

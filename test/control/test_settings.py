@@ -318,6 +318,10 @@ def test_limits_and_friction_that_do_not_suffice_are_named(z1):
     weak = Settings(mode='joint_impedance', stiffness=[5.0], damping=[1.0])
     assert resting_errors(model, weak)[1] == pytest.approx(2.0 / 5.0)
     assert 'joint2 may rest 0.4 rad away (friction 2)' in resting_error_warning(model, weak)
+    firm = replace(weak, stiffness=[250.0])                 # 8 mrad: reported below that alone
+    assert 'joint2 may rest' not in resting_error_warning(model, firm)
+    assert 'joint2 may rest 0.008 rad away' in resting_error_warning(
+        model, replace(firm, goal_tolerance=[0.005]))
     for cured in (replace(weak, friction_compensation=[1.0]),
                   Settings(mode='gravity_compensation')):
         assert resting_errors(model, cured).max() == 0.0

@@ -536,7 +536,7 @@ void RobotController::follow_pose(const geometry_msgs::msg::PoseStamped & messag
     [&](const Library & library) -> std::string
     {
       const auto & name = message.header.frame_id;
-      robodyn_frame frame;
+      robodyn_frame frame{};
       int k = 0;
       while (robodyn_controller_fixed_frame(k, &frame) && name != prefix_ + frame.name)
       {
