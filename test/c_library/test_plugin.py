@@ -63,6 +63,7 @@ def build(package, output, *flags):
             file.read_text() for file in (package / 'src').iterdir())):
         (includes / name).parent.mkdir(parents=True, exist_ok=True)
         (includes / name).write_text('#include "stand_in.hpp"\n')
+    (includes / 'urdf/model.h').write_text('#warning "obsolete since Kilted"\n')
     together = includes / 'together.cpp'        # the headers of C++ once
     together.write_text(''.join(f'#include "{source}"\n' for source in (
         *(package / 'src').glob('*.cpp'), HERE / 'manager.cpp')))

@@ -12,7 +12,11 @@
 #include <utility>
 
 #include "pluginlib/class_list_macros.hpp"
-#include "urdf/model.h"
+#if __has_include("urdf/model.hpp")
+#include "urdf/model.hpp"
+#else
+#include "urdf/model.h"  // before Kilted
+#endif
 
 namespace robot_controller
 {
