@@ -268,6 +268,17 @@ def test_a_stop_that_would_drop_the_arm_is_refused(settings, manager):
     assert far < 1e-3 and fast < 0.05, (far, fast)
 
 
+@pytest.mark.parametrize('more', [{}, {'release_at_fault': False}])
+def test_the_fallback_holds_the_arm_from_the_fault_on(more, manager):
+    one = manager(**more)
+    assert ('WARN release_at_fault is false: ' in one.log) == bool(more)
+    one.start()
+    one.send_bool('~/emergency_stop', 1)
+    far, fast = one.run(1.5)
+    assert not one.active
+    assert (far > 0.1) if more else (far < 1e-3 and fast < 0.01), (far, fast)
+
+
 def loaded(mass=MASS):
     from robodyn_ros.model.robot import with_payload
 
@@ -516,6 +527,8 @@ def test_references_are_chained(manager):
     one.start()
     one.chain(1)
     assert one.deactivate() == SUCCESS and one.activate() == SUCCESS
+    one.spin()
+    assert one.log.endswith('INFO inactive\nINFO RUNNING\n'), 'driven, as before'
     for k in [*range(400), *[400] * 600]:
         one.refer(0, float(0.3 + 0.1 * (1.0 - np.cos(np.pi * k / 400))))
         one.refer(1, 0.5)
