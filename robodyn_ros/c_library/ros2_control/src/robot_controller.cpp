@@ -210,8 +210,7 @@ CallbackReturn RobotController::configure()
       "unless its brakes engage; name a controller that does");
   }
   if (
-    has_fallback_ && !release_at_fault_ &&
-    !parameters(intent_.settings).robot_compensates_gravity)
+    has_fallback_ && !release_at_fault_ && !parameters(intent_.settings).robot_compensates_gravity)
   {
     RCLCPP_WARN(
       logger,
