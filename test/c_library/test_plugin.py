@@ -268,15 +268,16 @@ def test_a_stop_that_would_drop_the_arm_is_refused(settings, manager):
     assert far < 1e-3 and fast < 0.05, (far, fast)
 
 
-@pytest.mark.parametrize('more', [{}, {'release_at_fault': False}])
-def test_the_fallback_holds_the_arm_from_the_fault_on(more, manager):
-    one = manager(**more)
-    assert ('WARN release_at_fault is false: ' in one.log) == bool(more)
+@pytest.mark.parametrize('fallback', ['', 'other'])
+def test_a_fallback_holds_the_arm_from_the_fault_on(fallback, manager):
+    one = manager(fallback=fallback)
     one.start()
     one.send_bool('~/emergency_stop', 1)
+    one.run(0.002)
+    assert one.active == (not fallback)
     far, fast = one.run(1.5)
     assert not one.active
-    assert (far > 0.1) if more else (far < 1e-3 and fast < 0.01), (far, fast)
+    assert (far < 1e-3 and fast < 0.01) if fallback else far > 0.1, (far, fast)
 
 
 def loaded(mass=MASS):

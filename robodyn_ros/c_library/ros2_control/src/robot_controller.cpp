@@ -78,9 +78,7 @@ CallbackReturn RobotController::on_init()
   node->declare_parameter("base_frame", "", fixed);
   node->declare_parameter("payload_frame", "", fixed);
   node->declare_parameter("flight_folder", "", fixed);
-  // The fault efforts end in an arm that sinks: a fallback would catch it in motion
-  const bool held = !node->get_parameter("fallback_controllers").as_string_array().empty();
-  node->declare_parameter("release_at_fault", held, fixed);
+  node->declare_parameter("release_at_fault", false, fixed);
   node->declare_parameter("settings", robodyn_controller_settings_name(0));
   fixed.floating_point_range.resize(1);
   const auto number = [&](const char * name, double value, double lower, double upper)
@@ -191,6 +189,8 @@ CallbackReturn RobotController::configure()
     flight_folder_ = rclcpp::get_log_directory().string();
   }
   has_fallback_ = !node->get_parameter("fallback_controllers").as_string_array().empty();
+  // Under the fault efforts, the arm sinks: the fallback would catch it in motion
+  release_at_fault_ |= has_fallback_ && !parameters(0).robot_compensates_gravity;
 
   recorded_ = static_cast<int>(
     node->get_parameter("flight_recorder").as_double() / robodyn_controller_period());
@@ -208,14 +208,6 @@ CallbackReturn RobotController::configure()
       logger,
       "fallback_controllers is empty: nothing holds the arm after a fault or if it is not armed, "
       "unless its brakes engage; name a controller that does");
-  }
-  if (
-    has_fallback_ && !release_at_fault_ && !parameters(intent_.settings).robot_compensates_gravity)
-  {
-    RCLCPP_WARN(
-      logger,
-      "release_at_fault is false: after a fault the arm sinks, unless its brakes engage, before "
-      "fallback_controllers catch it");
   }
   open_topics();  // whose callbacks do nothing until the executor is let in
   const std::lock_guard<std::mutex> lock(executor_mutex_);
