@@ -63,10 +63,10 @@ def build(package, output, *flags):
             file.read_text() for file in (package / 'src').iterdir())):
         (includes / name).parent.mkdir(parents=True, exist_ok=True)
         (includes / name).write_text('#include "stand_in.hpp"\n')
-    (includes / 'urdf/model.h').write_text('#warning "obsolete since Kilted"\n')
     together = includes / 'together.cpp'        # the headers of C++ once
     together.write_text(''.join(f'#include "{source}"\n' for source in (
         *(package / 'src').glob('*.cpp'), HERE / 'manager.cpp')))
+    (includes / 'urdf/model.h').write_text('#warning "obsolete since Kilted"\n')
     library = package / f'{output}.c.o'
     run([*c_compiler(), *LIBRARY_FLAGS, *flags, '-c', package / 'robodyn_controller.c', '-o',
          library])

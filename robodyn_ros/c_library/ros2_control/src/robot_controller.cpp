@@ -189,8 +189,6 @@ CallbackReturn RobotController::configure()
     flight_folder_ = rclcpp::get_log_directory().string();
   }
   has_fallback_ = !node->get_parameter("fallback_controllers").as_string_array().empty();
-  // Under the fault efforts, the arm sinks: the fallback would catch it in motion
-  release_at_fault_ |= has_fallback_ && !parameters(0).robot_compensates_gravity;
 
   recorded_ = static_cast<int>(
     node->get_parameter("flight_recorder").as_double() / robodyn_controller_period());
@@ -202,6 +200,8 @@ CallbackReturn RobotController::configure()
     RCLCPP_ERROR(logger, "no controller of %s: %s", robodyn_controller_robot(), refusal.c_str());
     return CallbackReturn::FAILURE;
   }
+  // Under the fault efforts, such an arm sinks: the fallback would catch it in motion
+  release_at_fault_ |= has_fallback_ && !parameters(intent_.settings).robot_compensates_gravity;
   if (!has_fallback_ && !parameters(intent_.settings).robot_compensates_gravity)
   {
     RCLCPP_WARN(
