@@ -90,6 +90,7 @@ def test_names_of_manifest_plugin_and_parameters_agree(package):
     assert trajectory['constraints'] == {
         'goal_time': 2.0, 'joint1': {'goal': 0.05}, 'joint2': {'goal': 0.05}}
     assert trajectory['command_joints'] == [f'{PACKAGE}/joint1', f'{PACKAGE}/joint2']
+    assert trajectory['interpolate_from_desired_state'], 'for streams'
     ast.parse((package / 'launch' / f'{PACKAGE}.launch.py').read_text())
     parse_package = pytest.importorskip('catkin_pkg.package').parse_package
     warnings = []

@@ -12,7 +12,11 @@
 #include <utility>
 
 #include "pluginlib/class_list_macros.hpp"
-#include "urdf/model.h"
+#if __has_include("urdf/model.hpp")
+#include "urdf/model.hpp"
+#else
+#include "urdf/model.h"  // before Kilted
+#endif
 
 namespace robot_controller
 {
@@ -191,6 +195,8 @@ CallbackReturn RobotController::configure()
     RCLCPP_ERROR(logger, "no controller of %s: %s", robodyn_controller_robot(), refusal.c_str());
     return CallbackReturn::FAILURE;
   }
+  // Under the fault efforts, such an arm sinks: the fallback would catch it in motion
+  release_at_fault_ |= has_fallback_ && !parameters(intent_.settings).robot_compensates_gravity;
   if (!has_fallback_ && !parameters(intent_.settings).robot_compensates_gravity)
   {
     RCLCPP_WARN(
@@ -406,6 +412,7 @@ CallbackReturn RobotController::on_activate(const rclcpp_lifecycle::State &)
     released_ = false;
     active_ = true;
     std::ignore = write(efforts_);
+    push(Event::kPhase);
     return CallbackReturn::SUCCESS;
   }
   // With a memory of its own, allocated beforehand: faults, requests and estimates are of the past.
