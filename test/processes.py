@@ -28,9 +28,10 @@ import pytest
 # What a test waits at most before it fails [s]: Python starting, kernels compiled for the first
 # time and DDS discovery, all on a busy machine. Nothing takes this long when it works.
 DEADLINE = 300.0    # s; a cold compilation of the loop takes 100 s on an idle core
-# Exit codes of processes that a test has ended
-ENDED_BY_TESTS = [-number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT,
-                                         signal.SIGKILL, signal.SIGTERM)]
+# Exit codes of processes that a test has ended, as of Popen and as of a shell
+ENDED_BY_TESTS = {code for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT,
+                                      signal.SIGKILL, signal.SIGTERM)
+                  for code in (-number, 128 + number)}
 PR_SET_PDEATHSIG = 1        # linux/prctl.h
 
 _prctl = ctypes.CDLL(None).prctl
@@ -104,7 +105,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], output: Path, env: Mapping[str, str],
                  cwd: Path | None = None, *, fresh: bool = False):
-        self.command, self.output = list(command), output
+        self.command, self.output, self._awaited = list(command), output, False
         with output.open('wb') as sink:
             self.popen: subprocess.Popen | forked.Forked
             if not fresh and forked.forkable(self.command, env):
@@ -126,8 +127,8 @@ class Process:
 
     @property
     def failed(self) -> bool:
-        """Whether the process has ended by itself, and not well."""
-        return (self.popen.poll() or 0) not in (0, *ENDED_BY_TESTS)
+        """Whether the process has ended by itself, not well, and nobody has waited for that."""
+        return not self._awaited and (self.popen.poll() or 0) not in {0, *ENDED_BY_TESTS}
 
     def wait_for_line(self, pattern: str, deadline: float = DEADLINE) -> re.Match[str]:
         """
@@ -148,6 +149,7 @@ class Process:
 
     def wait(self, deadline: float = DEADLINE) -> int:
         """Return the exit code; fails when the process still runs after ``deadline`` seconds."""
+        self._awaited = True
         try:
             return self.popen.wait(deadline)
         except subprocess.TimeoutExpired:

@@ -13,7 +13,7 @@ from numpy import ndarray
 from rich.table import Table
 import typer
 
-from .calibrate_payload import recorded, slowed
+from .calibrate import recorded, slowed
 from .options import (
     command,
     console,

@@ -79,7 +79,7 @@ def goto(pose: Annotated[str, typer.Argument(
     The way is NOT CHECKED FOR COLLISIONS: it is a straight line in joint space.
     """
     with playing('goto', node, states, sim_time, wait) as (here, controller, player):
-        from .calibrate_payload import slowed
+        from .calibrate import slowed
         from ..control.references.trajectory import gentle_motion
 
         model = controller.model()

@@ -131,17 +131,14 @@ def check(bus: Bus, arm: Arm, clock: Callable[[], float] = monotonic) -> list[Co
             rows.append(Compared(joint, 'reply', f'{motor.reply:#04x}', f'{found.reply:#04x}',
                                  found.reply == motor.reply))
         for name, value, expected in zip(Damiao.RANGES.values(), found.ranges, motor.expected):
-            rows.append(Compared(joint, f'{name} of {motor.type}', _either(expected),
-                                 f'{value:g}', _agrees(value, expected)))
+            rows.append(Compared(joint, f'{name} of {motor.type}',
+                                 ' or '.join(f'{one:g}' for one in expected), f'{value:g}',
+                                 _agrees(value, expected)))
         rows.append(Compared(joint, 'timeout [s]', f'{arm.timeout:g}', f'{found.timeout:g}', None))
         if found.words or found.enabled is not None:
             rows.append(Compared(joint, 'state', 'off', found.words or (
                 'on' if found.enabled else 'off'), not found.enabled and not found.words))
     return rows
-
-
-def _either(values: Iterable[float]) -> str:
-    return ' or '.join(f'{value:g}' for value in values)
 
 
 def codec_named(name: str) -> type[Damiao] | type[RobStride]:

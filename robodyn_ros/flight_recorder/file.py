@@ -175,7 +175,7 @@ def read(path: Path) -> Flown:
     :raises RecordingError: the file cannot be read, or is no recording; it names the file.
     """
     with reading(path, RecordingError, 'file', GIVE), path.open('rb') as stream:
-        if is_cycles_file(start := stream.read(len(MAGIC))):
+        if (start := stream.read(len(MAGIC))) == MAGIC:
             return _of(cycles_of, start + stream.read())
         return _of(unpacked, attachment(path, ARRAYS))
 
@@ -300,11 +300,6 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
     text = json.dumps(described(model, snapshot, about),
                       default=lambda value: np.asarray(value).tolist())
     return packed(text, snapshot)
-
-
-def is_cycles_file(data: bytes) -> bool:
-    """Return whether data are those of such a file, or its first bytes."""
-    return data.startswith(MAGIC)
 
 
 def cycles_of(data: bytes) -> Flown:

@@ -97,6 +97,7 @@ DROPPED_INTERVAL = 1.5    # periods: a longer interval lacks a sample
 MAX_BRIDGED_GAP = 10.0    # periods
 MIN_SEGMENT = 32    # samples besides transients
 MIN_DURATION = 1.0  # [s]
+MAX_NOTES = 8    # on borders of segments
 
 
 @dataclass(frozen=True)
@@ -187,13 +188,8 @@ def _described(time: ndarray, period: float, limit: float) -> list[str]:
         else:
             notes.append(f'a gap of {steps[k]:.6g} s {at}, {steps[k] / period - 1:.0f} samples: '
                          f'a new segment')
-    return _few_notes(notes)
-
-
-def _few_notes(notes: list[str], most: int = 8) -> list[str]:
-    """Return the first notes of a long list, and the number of the others."""
-    return notes if len(notes) <= most else [
-        *notes[:most], f'and {len(notes) - most} more borders of this kind']
+    return notes if len(notes) <= MAX_NOTES else [
+        *notes[:MAX_NOTES], f'and {len(notes) - MAX_NOTES} more borders of this kind']
 
 
 class Prepared(NamedTuple):

@@ -156,7 +156,8 @@ def _bracket(masses: Mapping[Exponents, Any], lengths: Exponents, poly: Polynomi
              ) -> list[Product]:
     """Return (Σ masses) lengths as one product, or as many where there are no lengths."""
     ordered = sorted(masses.items(), key=lambda item: _first(item[0]))
-    terms = [Product(_rational(x), _powers(m, poly, 0)) for m, x in ordered if x]
+    terms = [Product(sp.Rational(int(x.numerator), int(x.denominator)), _powers(m, poly, 0))
+             for m, x in ordered if x]
     factors = _powers(lengths, poly, poly.inertial)
     if len(terms) == 1 or not factors:
         return [Product(t.coefficient, t.factors + factors) for t in terms]
@@ -191,10 +192,6 @@ def _content(numbers: list[sp.Rational]) -> sp.Rational:
     if any(x.q > small for x in numbers):
         return sp.Rational(sign)
     return sign * sp.Rational(reduce(gcd, (abs(int(x * small)) for x in numbers)), small)
-
-
-def _rational(x: Any) -> sp.Rational:
-    return sp.Rational(int(x.numerator), int(x.denominator))
 
 
 def _trig_order(factor: tuple[Trig, int]) -> tuple[Any, ...]:

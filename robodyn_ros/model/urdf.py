@@ -111,7 +111,8 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
     builder = _ModelBuilder(robot, extra, locked,
                             warnings + lookalike_warnings(robot) + angle_warnings(robot))
     builder.run(root or source_root, tips)
-    place = None if _is_text(path_or_xml) else Path(str(path_or_xml))
+    text = isinstance(path_or_xml, bytes) or isinstance(path_or_xml, str) and '<' in path_or_xml
+    place = None if text else Path(str(path_or_xml))
     shapes = readable_shapes((e for e in collisions if e.getparent().get('name')
                               in builder.frames), place if meshes is None else Path(meshes))
     if given is None:
@@ -120,11 +121,6 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
     if friction is not None:
         model = with_friction_file(model, Path(friction), gravity is not None)
     return validated(model, massless)
-
-
-def _is_text(source: str | bytes | Path) -> bool:
-    """Return whether a URDF is given as a text, which has no place in the file system."""
-    return isinstance(source, bytes) or isinstance(source, str) and '<' in source
 
 
 class _ModelBuilder:

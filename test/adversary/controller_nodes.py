@@ -100,7 +100,8 @@ class Node:
 
     def __init__(self, scene: Any, settings: Settings, folder: Path):
         self.paced = scene.trigger == 'timer'
-        self.remote = remote = Remote('adversary', namespace=f'/{folder.name}')
+        self.remote = remote = Remote('adversary', namespace=f'/{folder.name}',
+                                      processes=lambda: [self.process])
         remote.ignore_commands()
         remote.ignore_states()
         self._spin = remote.executor.spin_once

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Settings
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.calibrate_collision import learned, parameter_file
+from robodyn_ros.cli.calibrate import learned, parameter_file
 from robodyn_ros.cli.excite import recorded
 from robodyn_ros.cli.options import console
 from robodyn_ros.cli.verify import verification_case

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from robodyn_ros import load_urdf
-from robodyn_ros.cli.torque_constants import report
+from robodyn_ros.cli.identify_tasks import report
 from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameError
 from robodyn_ros.identification import drive_gains, identify, ParameterSelection
 from robodyn_ros.identification.estimation.payload import find_payload, ModelErrors

@@ -69,8 +69,9 @@ def forked_children(start, monkeypatch):
     """Have the nodes of `simulated_arm` and `compare_topics` start as those of tests do."""
     class Started(processes.Child):
         def __init__(self, name, command, log, env):
-            # Of the profile that this process has chosen, a fork knows nothing
-            process = start(command, env={k: v for k, v in env.items() if not k.startswith('FAST')})
+            # No profiles that this process has chosen: `start` would fork nothing
+            process = start(command, env={name: value for name, value in env.items()
+                                          if not name.startswith('FAST')})
             self.name, self.log, self._process = name, process.output, process.popen
     monkeypatch.setattr(processes, 'Child', Started)
 

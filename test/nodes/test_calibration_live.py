@@ -30,8 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIG = 'config/ur5.yaml'
 FRAME, MASS, COM = 'tool0', 1.5, (0.01, -0.02, 0.06)
 INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
-SIMULATED = [*LOCKSTEP, *parameters(position_noise=1e-5, effort_noise=0.05,
-                                    real_time_factor=3.0)]
+SIMULATED = [*LOCKSTEP, *parameters(position_noise=1e-5, effort_noise=0.05)]
 HOLDING = [*IN_STEP, *parameters(mode='joint_impedance', autostart=True)]
 FAST = parameters(rate=500.0)            # for which the gains of CONFIG are
 CONTROLLER = {'mode': 'joint_impedance', 'autostart': True, 'external_effort_rate': 100.0}
@@ -51,7 +50,7 @@ def push(remote):
 
 def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(pair, start, remote, tmp_path):
     """Thresholds of a quiet run, then a push: fault COLLISION, and the wrench while it lasts."""
-    _, arm = pair({'push_duration': 60.0, 'real_time_factor': 3.0}, {
+    _, arm = pair({'push_duration': 60.0}, {
         **CONTROLLER, 'external_wrench_frame': 'tool0'})
     arm.wait_for_line('RUNNING')
     file = tmp_path / 'collisions.yaml'

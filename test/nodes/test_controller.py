@@ -47,7 +47,8 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
 @contextmanager
 def longer(*arguments, **parameters):
     """Run the arm of the example after its end: reset, pause, exit codes."""
-    with simulated_arm(*arguments, **parameters) as arm:
+    paced = {'real_time_factor': 2.0}       # while it is waited for, it takes no processor
+    with simulated_arm(*arguments, simulator=paced, **parameters) as arm:
         yield arm
         end = time.monotonic() + START_TIMEOUT
         with pytest.raises(RosError, match='not RUNNING: the last report is FAULT'):

@@ -19,7 +19,7 @@ from robodyn_ros.errors import (
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 
 
-SIMULATED = {'real_time_factor': 3.0}
+SIMULATED = {}
 CONTROLLED = {'mode': 'joint_impedance', 'poses': ['low=-0.4,0.2'], 'urdf': 'two_link',
               'fault_action': 'hold'}       # it has no brakes
 

@@ -34,7 +34,7 @@ MODEL = load_urdf(robot_path('two_link'))
 START = np.array(POSE) + [0.2, -0.3]
 DURATION = 3.0
 # Of tests that share one arm; the first one begins with what is not configured
-SIMULATED, CONTROLLED = {'real_time_factor': 3.0}, {'mode': 'computed_torque'}
+SIMULATED, CONTROLLED = {}, {'mode': 'computed_torque'}
 
 
 @pytest.fixture

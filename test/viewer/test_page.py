@@ -118,10 +118,12 @@ def test_a_browser_shows_joints_and_torques(page, browser):
 VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
         '--port', '18090']
 SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
-             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
+             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p', 'rate:=500.0',
+             '-p', 'real_time_factor:=1.0']     # no faster than the page, which takes a processor
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
-              'task_frame:=tool0', '-p', 'flight_recorder:=0.0', '-p', 'state_timeout:=1.0']
+              'task_frame:=tool0', '-p', 'flight_recorder:=0.0', '-p', 'state_timeout:=1.0', '-p',
+              'rate:=500.0']
 PULL = 72               # pixels upward
 
 

@@ -37,7 +37,7 @@ class Waypoints:
     :param velocities: [rad/s | m/s] or None.
     :param accelerations: [rad/s² | m/s²] or None; needs velocities.
     :param efforts: [N·m | N] or None; added to the efforts of the law, with linear
-        interpolation, see :mod:`.effort_feedforward`.
+        interpolation, see :mod:`.trajectory_tracking`.
     :param elapsed: time [s] since the start for which it should have been under way already.
     """
 

@@ -53,7 +53,8 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     units = _all_units(found, options.units, names)
     time, notes = _time(table, found, source, units, options)
     arrays, lines = _arrays(table, found, source, model, names, units, options)
-    keep = _lines_of_joints(arrays)
+    # Lines with any number of the joints: other topics may share a table
+    keep = ~np.all([np.isnan(array).all(1) for array in arrays.values()], axis=0)
     if not keep.any():
         first = next(iter(found.columns['position'].values()))
         raise RecordingError(f'{source} has no number in the columns of the positions'
@@ -116,11 +117,6 @@ def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: S
         notes.append(f'{quantity} in {of_units.unit_text(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
     return arrays, notes
-
-
-def _lines_of_joints(arrays: dict[str, ndarray]) -> ndarray:
-    """Return the lines (N,) with any number of the joints: other topics may share a table."""
-    return ~np.all([np.isnan(array).all(1) for array in arrays.values()], axis=0)
 
 
 def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: TableOptions

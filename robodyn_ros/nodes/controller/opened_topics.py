@@ -145,7 +145,7 @@ class ControllerTopics:
             states, self.drives = DriverStates(reader, decoder.joint_names, self._shown,
                                                self._commands), reader.diagnostics
             path = transport.DataPath('driver', states)
-            publish, listeners = states.write, _the_driver
+            publish, listeners = states.write, lambda: 1    # the driver itself
         self._states = path.states
         #: Monitor of other publishers of the commands.
         self.command_publishers = CommandPublishers(
@@ -226,8 +226,3 @@ class ControllerTopics:
         self._command_topic.close()
         if self._shown is not None:
             self._node.destroy_publisher(self._shown)
-
-
-def _the_driver() -> int:
-    """Return the subscriber count of a driver: itself."""
-    return 1

@@ -123,7 +123,8 @@ class Report:
             'target rate [Hz]': f'{target_rate:.1f}', 'target jitter [ms]': f'{1e3 * jitter:.2f}',
             'reference transit [ms]': f'{1e3 * references.skew.offset:.1f}',
             'state stamp age [ms]': f'{1e3 * age:.1f}',
-            'refused samples': sum(refused.values()), **_counts(refused),
+            'refused samples': sum(refused.values()),
+            **{f'refused samples: {reason}': n for reason, n in sorted(refused.items())},
             'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
             'cycles at position or velocity limits': m['joint_limited'],
@@ -185,10 +186,6 @@ def _status(level: bytes, name: str, message: str, hardware: str, values: Mappin
                             values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
 
 
-def _counts(refused: Mapping[str, int]) -> dict[str, int]:
-    return {f'refused samples: {reason}': n for reason, n in sorted(refused.items())}
-
-
 # Arming refusals while the guard has not received enough states
 UNREPORTED_REFUSALS = guard.NO_REASON, guard.NO_STATE
 
@@ -228,7 +225,10 @@ class ControllerReports:
         self._log.info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path {loop.data_path}')
-        self._log.info(gravity_sentence(p['robot_compensates_gravity']))
+        self._log.info(
+            f'the robot compensates gravity itself ({GRAVITY_PARAMETER}: true): efforts are '
+            'published without g(q)' if p['robot_compensates_gravity'] else 'this controller '
+            f'compensates gravity ({GRAVITY_PARAMETER}: false): efforts contain g(q)')
         scarcity, settings = loop.controller.scarcity, loop.controller.settings
         self._log.info(f'motor test: up to {settings.tested_effort:g} effort limits'
                        if settings.tested_effort else 'no motor test (motor_test_effort)')
@@ -333,10 +333,3 @@ class ControllerReports:
         assert self._node.loop is not None
         controller = self._node.loop.controller
         return self.sentence(controller.reason, int(controller.memory['reason'][0]))
-
-
-def gravity_sentence(by_robot: bool) -> str:
-    """Return a log line on gravity compensation."""
-    return (f'the robot compensates gravity itself ({GRAVITY_PARAMETER}: true): efforts are '
-            'published without g(q)' if by_robot else f'this controller compensates gravity '
-            f'({GRAVITY_PARAMETER}: false): efforts contain g(q)')
