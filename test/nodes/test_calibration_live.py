@@ -14,7 +14,7 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.cli.calibrate_collision import calibrate_collision
+from robodyn_ros.cli.calibrate import calibrate_collision
 from robodyn_ros.cli.controller import set_
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError, RobodynError

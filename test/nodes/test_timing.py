@@ -17,7 +17,7 @@ from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.realtime import scheduling
 from robodyn_ros.realtime.loop_settings import LoopSettings
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.statistics import load, Tally
+from robodyn_ros.realtime.statistics import load
 from robodyn_ros.realtime.system_checks import attempt
 
 ASKED = {'priority': 10, 'lock_memory': True, 'keep_awake': True, 'spin': 0.00005,
