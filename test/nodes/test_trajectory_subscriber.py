@@ -307,6 +307,25 @@ def test_lines_that_were_not_logged_are_counted():
     assert throttle.line('then') == 'then (3 more before it)'
 
 
+def test_one_publisher_only(desk, capfd):
+    """With two, each is refused and both are named; what is followed goes on; then one is left."""
+    assert desk.send(goal(points=[point(0.4, 0.4, at=0.5)])) and desk.references.trouble == ''
+    intruder = desk.add('intruder')
+    desk.until(desk.trouble)
+    for publisher in (intruder, desk.publisher):
+        assert not desk.send(goal(), publisher)
+    desk.arm.rig.run(1.0)
+    assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
+    who = "2 publishers of joint_trajectory ('/intruder', '/planner')"
+    assert desk.references.trouble == who
+    said = capfd.readouterr().err
+    assert said.count(f'{who}: trajectories are refused') == 1
+    assert f'trajectory refused: {who}: let one remain' in said
+    intruder.destroy()
+    desk.until(lambda: not desk.trouble())
+    assert desk.send(goal()) and 'accepted again' in capfd.readouterr().err
+
+
 @pytest.mark.parametrize('on_ros_time', [False, True])
 def test_stamps(node, on_ros_time):
     """Wall time is converted to the follower's clock; ROS time is that clock."""
