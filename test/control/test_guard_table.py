@@ -74,7 +74,8 @@ def test_joint_states_that_must_not_be_used(received, other, fault):
 @pytest.mark.parametrize(('given', 'elapsed', 'stalled'), [
     ({'i_stalled': 0.05}, 0.0, False), ({'i_stalled': 0.051}, 0.0, True), ({}, 0.05, False),
     ({}, 0.051, True), ({'i_simulated_time': 1}, 9.0, False),
-    ({'i_simulated_time': 1, 'i_stalled': 0.06}, 0.0, True), ({'i_stalled': 0.06}, 0.01, True)])
+    ({'i_simulated_time': 1, 'i_stalled': 0.051}, 0.06, True),
+    ({'i_simulated_time': 1, 'i_stalled': 0.06}, 0.05, False), ({'i_stalled': 0.06}, 0.01, True)])
 def test_stalls_of_the_loop(given, elapsed, stalled):
     played(lambda c: guard.loop_stalled(c.cycle_input, c.settings, elapsed), given, stalled, {})
 

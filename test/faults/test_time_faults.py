@@ -176,9 +176,12 @@ def test_loop_stands_still(trigger):
     arm = running(**trigger)
     arm.loop.play(100)                  # a paused simulation is none
     arm.goes_on()
+    arm.loop.steady += 1_200_000_000    # one that waits for the loop neither
+    arm.goes_on()
     assert arm.phase == 'RUNNING'
     before = len(arm.commands)
     arm.loop.steady += 1_200_000_000
+    arm.time += 1.2
     arm.goes_on(300)
     arm.faulted('LOOP_STALLED')
     assert len(arm.commands) == before
@@ -194,6 +197,7 @@ def test_zero_after_a_stall_by_choice(trigger):
     arm = running(**trigger, stall_action='zero')
     before = len(arm.commands)
     arm.loop.steady += 1_200_000_000
+    arm.time += 1.2
     arm.goes_on(300)
     arm.faulted('LOOP_STALLED')
     assert arm.commands[before:].tolist() == [ZERO]

@@ -287,13 +287,13 @@ def loop_stalled(cycle_input: record, s: record, elapsed: float) -> bool:
     Return whether the control loop stalled for longer than ``state_timeout`` before this cycle.
 
     The loop reports its stalls in ``cycle_input.stalled``. On the steady clock the time since the
-    last cycle counts as well; simulated time may stop and jump without any stall.
+    last cycle counts as well. Simulated time may stop and jump without any stall, and a simulator
+    in lockstep waits for a loop that stalls.
 
     :param elapsed: time since the last cycle [s], 0 if no state came in it either.
     """
     gap = cycle_input.stalled
-    if cycle_input.simulated_time == 0:
-        gap = max(gap, elapsed)
+    gap = min(gap, elapsed) if cycle_input.simulated_time == 1 else max(gap, elapsed)
     return gap > s.state_timeout
 
 
