@@ -230,8 +230,8 @@ def by_pattern(c: Cycle, least: float, joint: int) -> tuple[int, int]:
     :param least: speed of the joint that the motor drives [velocity limits].
     :param joint: that of ARM_MOVES.
     """
-    joints, m, v = c.joints, c.controller, c.vectors
-    m.other_joint, sender = driven_joint(joints, v, least)
+    m = c.controller
+    m.other_joint, sender = driven_joint(c, least)
     if sender < 0:
         return ARM_MOVES, joint
     return (WRONG_DIRECTION if sender == m.other_joint else OTHER_JOINT_MOVES), sender
