@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .guard import FAULT, RISING, VELOCITY_ABOVE_LIMIT
+from .guard import FAULT, OTHER_JOINT_MOVES, RISING, VELOCITY_ABOVE_LIMIT
 from .momentum_observer import IMPULSE_TIME, rejects
 
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ def acts_late(c: Cycle, i: int) -> bool:
 
 
 def rises_slowly(c: Cycle, i: int) -> bool:
-    """Return whether the arm is RISING, and one sample of joint i makes up the impulses."""
-    return bool(c.controller.phase == RISING
+    """Return whether the arm is RISING, or was, and a sample of joint i makes up the impulses."""
+    m = c.controller
+    return bool((m.phase == RISING or m.reason == OTHER_JOINT_MOVES)
                 and c.vectors.plausibility.interval[i] >= IMPULSE_TIME)
 
 

@@ -79,8 +79,8 @@ class Parameters:
     """Effort of the test."""
 
     motor_test_effort: float = number(
-        -1.0, '', -1.0, 0.5, 'Largest effort of the motor test while arming, as a share of the '
-        'effort limit; 0: no test. Negative: 0.1 below 500 Hz, or with a driver that does not '
+        -1.0, '', -1.0, 0.5, 'Largest effort of the motor test, as a share of the effort limit; '
+        '0: no test. Negative (when configured): 0.1 below 500 Hz, or with a driver that does not '
         'state that its motors obey; else 0.', record=SETTINGS_RECORD, after='arming_effort')
 
 
