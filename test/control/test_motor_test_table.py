@@ -93,7 +93,6 @@ SLOW = {'m_phase': guard.RISING, 'p_interval': 0.003}
     (RUBBING | SLOW, 0.0, (OTHER_JOINT_MOVES, 0), 1),
     (RUBBING | SLOW | {'o_external_impulse': [-0.5, 1.0]}, 0.0, (ARM_MOVES, 1), -1),
     (RUBBING | SLOW | {'p_interval': 0.0029}, 0.0, (ARM_MOVES, 1), -1),
-    (RUBBING | SLOW | {'m_test_effort': 0.1}, 0.0, (ARM_MOVES, 1), -1),
     (RUBBING | SLOW | {'m_phase': guard.FAULT}, 0.0, (ARM_MOVES, 1), -1),
     (RUBBING | SLOW | {'m_phase': guard.FAULT, 'm_reason': OTHER_JOINT_MOVES}, 0.0,
      (OTHER_JOINT_MOVES, 0), 1)])

@@ -104,8 +104,7 @@ def driven_joint(c: Cycle, least: float) -> tuple[int, int]:
         if (others < MAX_UNEXPLAINED_SHARE * total and impulse * sent < 0.0
                 and MIN_EFFORT_RATIO * abs(sent) < abs(impulse) < MAX_EFFORT_RATIO * abs(sent)):
             return i, i
-        untested = rises_slowly(c, i) and c.controller.test_effort == 0.0
-        most = MAX_RISING_SHARE if untested else MAX_UNEXPLAINED_SHARE
+        most = MAX_RISING_SHARE if rises_slowly(c, i) else MAX_UNEXPLAINED_SHARE
         for k in range(v.q.shape[0]):
             swapped, other = memory.sent_impulse[k] - sent, memory.external_impulse[k]
             rest = others + ((impulse - swapped) / limit)**2 + (
