@@ -82,11 +82,20 @@ def test_window_of_rest(given, rests, left):
 # Joint 1 accelerates with the opposite of what its motor should do, at a tenth of its limit
 REVERSED = {'o_external_impulse': [-1.0, 0.0], 'o_sent_impulse': [1.0, 0.0], 'v_qd': [-0.2, 0.0]}
 SWAPPED = {'o_external_impulse': [-1.0, 1.0], 'o_sent_impulse': [1.0, 0.0], 'v_qd': [0.0, 0.2]}
+RUBBING = {**SWAPPED, 'o_external_impulse': [-0.6, 1.0]}
+SLOW = {'m_phase': guard.RISING, 'p_interval': 0.003}
 
 
 @pytest.mark.parametrize(('given', 'least', 'fault', 'other'), [
     (REVERSED, 0.0, (WRONG_DIRECTION, 0), 0), (SWAPPED, 0.0, (OTHER_JOINT_MOVES, 0), 1),
-    (REVERSED, 0.15, (ARM_MOVES, 1), -1), ({}, 0.0, (ARM_MOVES, 1), -1)])
+    (REVERSED, 0.15, (ARM_MOVES, 1), -1), ({}, 0.0, (ARM_MOVES, 1), -1),
+    # Unknown friction on joint 1 takes up 12 % of the squares, 20 %: the arm rises, in slow loops
+    (RUBBING | SLOW, 0.0, (OTHER_JOINT_MOVES, 0), 1),
+    (RUBBING | SLOW | {'o_external_impulse': [-0.5, 1.0]}, 0.0, (ARM_MOVES, 1), -1),
+    (RUBBING | SLOW | {'p_interval': 0.0029}, 0.0, (ARM_MOVES, 1), -1),
+    (RUBBING | SLOW | {'m_phase': guard.FAULT}, 0.0, (ARM_MOVES, 1), -1),
+    (RUBBING | SLOW | {'m_phase': guard.FAULT, 'm_reason': OTHER_JOINT_MOVES}, 0.0,
+     (OTHER_JOINT_MOVES, 0), 1)])
 def test_pattern_of_a_motor_fault(given, least, fault, other):
     played(lambda c: motor_test.by_pattern(c, least, 1), given, fault, {'m_other_joint': other})
 

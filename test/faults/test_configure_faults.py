@@ -240,7 +240,7 @@ def test_nobody_would_hold_the_arm(controller, remote):
      find='_.prepare_settings(_, wait=False)', instead='None')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""
-    arm = running(mode='joint_impedance', **TELEPORTED)
+    arm = running(mode='joint_impedance', motor_test_effort=0.0, **TELEPORTED)
     away = np.array([0.01, 0.02])
     arm.position = arm.position - away
     arm.velocity = np.array([0.1, -0.1])
@@ -253,6 +253,7 @@ def test_invalid_parameter_set_at_run_time(running, remote):
             ({'damping_rate': 'strong'}, 'type'),
             ({'mode': 'dance'}, 'mode.*choose one of gravity_compensation, pd'),
             ({'rate': 500.0}, 'rate cannot change.*clean the node up'),
+            ({'motor_test_effort': -1.0}, 'motor_test_effort.*when the node is configured'),
             ({'effort_rate_limit': [0.0]}, 'effort_rate_limit'),
             ({'payload_mass': 1.0, 'payload_frame': 'hand'}, "'hand'.*tool0"),
             ({'stiffness': [1e5, 100.0]}, 'would be unstable')):

@@ -79,8 +79,8 @@ class Parameters:
     """Effort of the test."""
 
     motor_test_effort: float = number(
-        -1.0, '', -1.0, 0.5, 'Largest effort of the motor test while arming, as a share of the '
-        'effort limit; 0: no test. Negative: 0.1 below 500 Hz, or with a driver that does not '
+        -1.0, '', -1.0, 0.5, 'Largest effort of the motor test, as a share of the effort limit; '
+        '0: no test. Negative (when configured): 0.1 below 500 Hz, or with a driver that does not '
         'state that its motors obey; else 0.', record=SETTINGS_RECORD, after='arming_effort')
 
 
@@ -230,8 +230,8 @@ def by_pattern(c: Cycle, least: float, joint: int) -> tuple[int, int]:
     :param least: speed of the joint that the motor drives [velocity limits].
     :param joint: that of ARM_MOVES.
     """
-    joints, m, v = c.joints, c.controller, c.vectors
-    m.other_joint, sender = driven_joint(joints, v, least)
+    m = c.controller
+    m.other_joint, sender = driven_joint(c, least)
     if sender < 0:
         return ARM_MOVES, joint
     return (WRONG_DIRECTION if sender == m.other_joint else OTHER_JOINT_MOVES), sender

@@ -212,6 +212,11 @@ class LiveSettings:
         check_hand_over(values, self._commands)
         if (loop := self._loop()) is not None:
             robot.named_poses(values['poses'], loop.controller.model)
+            if values['motor_test_effort'] < 0.0 <= self._parameters['motor_test_effort']:
+                raise ParameterError(
+                    'what a negative motor_test_effort stands for is decided when the node is '
+                    'configured', name='motor_test_effort', value=values['motor_test_effort'],
+                    remedy='set the effort, or clean the node up first')
             self._prepared = loop.controller.prepare_settings(settings(values), wait=False)
 
     def _apply(self) -> None:
