@@ -273,8 +273,9 @@ def leave(code: int) -> None:
     threading._shutdown()
     atexit._run_exitfuncs()
     gc.collect()            # nodes in reference cycles leave the ROS graph
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in sys.stdout, sys.stderr:
+        if not stream.closed:
+            stream.flush()
     os._exit(code)
 
 

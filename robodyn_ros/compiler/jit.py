@@ -121,15 +121,17 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
                         allocates)
 
 
-def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
-    """Return whether the machine code of a function is in the cache."""
-    return is_stored(_cache_folder(name, function, modules))
+def is_cached(name: str, function: Callable[..., Any], signature: Any,
+              modules: tuple[ModuleType, ...]) -> bool:
+    """Return whether the machine code of a function for a signature is in the cache."""
+    return is_stored(_cache_folder(name, function, signature, modules))
 
 
-def _cache_folder(name: str, function: Any, modules: tuple[ModuleType, ...],
+def _cache_folder(name: str, function: Any, signature: Any, modules: tuple[ModuleType, ...],
                   constants: str = '') -> str:
+    # The signature contains the layout of records, which other modules may declare
     digest = hashlib.sha256(fingerprint((*modules, sys.modules[function.__module__]))
-                            + constants.encode())
+                            + f'{signature}{constants}'.encode())
     return f'{name}_{digest.hexdigest()[:20]}'
 
 
@@ -152,7 +154,8 @@ _loading = RLock()
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True,
              allocates: bool = True) -> Any:
-    entry = function.cache_folder = _cache_folder(name, function, modules, constants)
+    entry = _cache_folder(name, function, signature, modules, constants)
+    function.cache_folder = entry
     options: dict[str, Any] = OPTIONS if decorator is numba.njit else {}
     if not allocates:
         options = {**options, **uncounted_options()}

@@ -175,8 +175,7 @@ class DeferredFunction:
 
     def is_cached(self) -> bool:
         """Return whether this machine has compiled it."""
-        name, function, _, modules = self._arguments
-        return is_cached(name, function, modules)
+        return is_cached(*self._arguments)
 
 
 def _let_call(function: Callable[..., Any], call: Any) -> None:

@@ -64,6 +64,11 @@ print(caller(0), deferred.is_cached(), end=' ')
 deferred.load()
 print(caller(1), deferred.is_cached())
 """
+SIGNED = f"""{JITABLE}
+for signature in (int64(int64), float64(float64)):
+    known = 'small', entry.entry, signature, (helper,)
+    print(jit.is_cached(*known), jit.compile_callback(*known).cache_hits, end=' ')
+"""
 LINEAR_ALGEBRA = f"""{JITABLE}
 compiled = jit.compile_function(*small[:2], float64(float64[::1]), small[3])
 print(compiled.stats.cache_hits != {{}}, 'scipy.linalg.cython_blas' in sys.modules)
@@ -111,6 +116,12 @@ def test_a_callback_is_loaded_likewise(helper, run):
     assert run(CALLBACK) == '2 1'
     (helper / 'helper.py').write_text(HELPER.format(100))
     assert run(CALLBACK) == '101 0'
+
+
+def test_each_signature_has_an_entry(helper, run):
+    """The layout of a record that another module declares is part of it."""
+    assert run(SIGNED) == 'False 0 False 0'
+    assert run(SIGNED) == 'True 1 True 1'
 
 
 def test_linear_algebra_is_there_before_it_is_called_first(helper, run):

@@ -21,7 +21,7 @@ class FaultyArm(SimulatedArm):
 
     def __init__(self, model, file):
         super().__init__(model, rate=200.0, position=[0.3, 0.5], timeout=0.3)
-        self._file = Path(file)
+        self._file, self._effort = Path(file), np.zeros(model.nv)
         self.facts = DriverFacts(compensates_gravity=False, effort_limit=0.5 * model.effort_limit,
                                  obeys=True)
 
@@ -40,7 +40,7 @@ class FaultyArm(SimulatedArm):
 
     def diagnostics(self):
         """Return what the drives say of themselves."""
-        return {'temperature of joint1 [°C]': 41}
+        return {'temperature of joint1 [°C]': 41, 'efforts': self._effort.tolist()}
 
     def write(self, tau):
         """Take efforts, or not."""
@@ -49,3 +49,4 @@ class FaultyArm(SimulatedArm):
         if self._drive.held:
             self._drive.release(time.monotonic())
         super().write(tau)
+        self._effort = tau.copy()

@@ -69,7 +69,7 @@ def test_driver_that_gives_no_states(driven, remote):
         remote.until(lambda: f'FAULT: {sentence}' in remote.diagnostics.get('message', ''),  # noqa: B023
                      f'a fault: {wrong}', deadline=STARTS)
         assert remote.diagnostics['driver: temperature of joint1 [°C]'] == '41'
-        remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last effort')
+        remote.until(lambda: remote.diagnostics['driver: efforts'] == '[0.0, 0.0]', 'the last')
         controller.wait_for_line(told)
         behave('')
         remote.until(lambda: remote.trigger('/controller/reset')[0], 'armed again')

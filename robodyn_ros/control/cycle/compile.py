@@ -161,7 +161,7 @@ class Part(NamedTuple):
 
     def is_cached(self) -> bool:
         """Return whether this machine has compiled it."""
-        return is_cached(self.name, self.function, MODULES)
+        return is_cached(self.name, self.function, self.signature, MODULES)
 
     def compiled(self) -> Any:
         """Return the function, compiled now or before."""
@@ -309,7 +309,7 @@ def compile_others() -> None:
 
 def is_compiled() -> bool:
     """Return whether this machine has compiled the control cycle."""
-    return not plain() and is_cached(CODE_NAME, cycle.cycle, MODULES)
+    return not plain() and is_cached(CODE_NAME, cycle.cycle, BY_REFERENCE, MODULES)
 
 
 @cache

@@ -154,7 +154,7 @@ def _modules(law: Law) -> tuple[ModuleType, ...]:
 
 def law_is_cached(law: Law) -> bool:
     """Return whether this machine has compiled one of our laws before."""
-    return is_cached(f'law_{law.name}', _entry, _modules(law))
+    return is_cached(f'law_{law.name}', _entry, ENTRY_SIGNATURE, _modules(law))
 
 
 def compile_laws() -> None:

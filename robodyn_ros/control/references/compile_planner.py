@@ -63,7 +63,7 @@ _ready: set[Callable[[Request], int]] = set()
 
 def planner_is_ready(function: Callable[[Request], int]) -> bool:
     """Return whether this machine has compiled one of :data:`PLANNERS`."""
-    if function not in _ready and is_cached(function.__name__, function, MODULES):
+    if function not in _ready and is_cached(function.__name__, function, SIGNATURE, MODULES):
         _ready.add(function)
     return function in _ready
 
