@@ -370,7 +370,11 @@ class Served:
                 while answer := motors.receive(monotonic() - begun):
                     with suppress(OSError):     # a host that does not read
                         self.bus.send(*answer)
-        while (end := motors.next_end()) < inf:     # what the host has sent before it closed
+        for _ in range(2):      # a socket reports once that its other end closed, then goes on
+            with suppress(DriverLost):
+                while frame := self.bus.receive(0.0):   # what the host has sent before it closed
+                    motors.send(*frame)
+        while (end := motors.next_end()) < inf:
             motors.receive(end)
 
 

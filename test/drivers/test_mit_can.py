@@ -360,3 +360,18 @@ def test_motors_are_switched_on_over_each_bus(kind, types):
         until(lambda: not any(motor.on for motor in plant.motors))
     finally:
         served.close()
+
+
+def test_motors_take_what_a_host_has_sent_before_it_closed():
+    """Also where it had not read their answers, and they find out by sending."""
+    ours, theirs = socket_pair()
+    plant = MotorBus(desktop_arm(DAMIAO), desk_arm(), POSE)
+    for motor in plant.motors:
+        motor.on = True
+        ours.send(*motor.motor.codec.disable())
+    theirs.send(0x15, bytes(8))
+    ours.close()
+    served = Served(plant, theirs)
+    served.thread.join()
+    served.close()
+    assert not any(motor.on for motor in plant.motors)
