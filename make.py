@@ -19,7 +19,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   ten minutes; fails below 99 %. `prove mutants [FILE ...]`: changes each
                   comparison, sign, constant, `and` and `or` of the guard, one at a time, in two
                   minutes; fails if tests notice fewer than 95 %
-  lint            ruff, codespell, import-linter, mypy
+  lint            ruff, isort, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `files [N]`: N damaged files of each other
                   kind (2,000); `wire`: hostile messages for the decoders (20,000); default: all
   adversary [ARG ...]
@@ -66,7 +66,8 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'soak': (['sim'], ['-m', 'benchmarks.soak']),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
 # `test` leaves out the last one, which takes half a minute without cache
-LINTERS = [['ruff', 'check', '.'], ['codespell'], ['lint-imports'], ['mypy']]
+LINTERS = [['ruff', 'check', '.'], ['isort', '--check-only', '-q', '.'], ['codespell'],
+           ['lint-imports'], ['mypy']]
 # Folders whose tests start nodes and mostly wait: more workers than cores, beside the others
 LIVE = [os.path.join('test', folder) for folder in ('demo', 'faults', 'launch', 'nodes')]
 # Workers collect the folders of their run only. Crashed workers are not restarted: pytest-xdist

@@ -22,13 +22,7 @@ from robodyn_ros.model.resources import robot_path
 import typer
 
 from . import (
-    pages,
-    reference_cpp,
-    reference_libraries,
-    reference_optional,
-    results,
-    robodyn_subject,
-)
+    pages, reference_cpp, reference_libraries, reference_optional, results, robodyn_subject)
 from .interleaved_timer import Contestant, interleaved, Missing, STATES, States
 from .picture import draw
 

@@ -26,13 +26,7 @@ from robodyn_ros.compiler.jit import compile_callback, jitable
 from robodyn_ros.dynamics.numba_types import array_at
 from robodyn_ros.nodes.middleware.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.native.io import (
-    check_symbols,
-    content,
-    publish_message,
-    sem_post,
-    sem_trywait,
-    take,
-)
+    check_symbols, content, publish_message, sem_post, sem_trywait, take)
 from robodyn_ros.realtime.native.loop import aligned_copy, CALLBACK, IO_MODULES, LoopMemory
 from robodyn_ros.wire.codecs import EffortEncoder, JointStateEncoder
 from sensor_msgs.msg import JointState

@@ -17,18 +17,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from robodyn_ros import (
-    Dynamics,
-    load_urdf,
-    RobotModel,
-    Settings,
-    simulate,
-    suggest_gains,
-    Waypoints,
-)
-from robodyn_ros.control.settings.motion_limits import (
-    most_resting_error,
-    resting_error_warning,
-)
+    Dynamics, load_urdf, RobotModel, Settings, simulate, suggest_gains, Waypoints)
+from robodyn_ros.control.settings.motion_limits import most_resting_error, resting_error_warning
 from robodyn_ros.errors import RobodynError, UrdfError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import roomy_position

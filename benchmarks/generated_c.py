@@ -24,9 +24,9 @@ import pinocchio as pin
 from robodyn_ros import load_urdf, RobotModel
 import typer
 
-from . import pages, reference_cpp, reference_libraries, robodyn_subject
 from .dynamics import compare, LOCKED, OUTPUT, robot_file, ROBOTS
 from .generated_c_results import result
+from . import pages, reference_cpp, reference_libraries, robodyn_subject
 from .interleaved_timer import Contestant, interleaved, Missing, States
 from .machine import processor
 

@@ -61,10 +61,7 @@ from robodyn_ros.cli.options import as_option, locked_joints, numbers
 from robodyn_ros.cli.recording_options import read_options
 from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.identification.options import (
-    ParameterSelection,
-    PipelineOptions,
-    PreparationOptions,
-)
+    ParameterSelection, PipelineOptions, PreparationOptions)
 from robodyn_ros.identification.pipeline import run
 from robodyn_ros.identification.recorded_motion import Source
 from robodyn_ros.identification.result import Identification, of_model, ORDINARY, WEIGHTED

@@ -10,12 +10,7 @@ from numpy import ndarray
 from robodyn_ros.compiler.jit import compile_function
 from robodyn_ros.realtime.native import io
 from robodyn_ros.realtime.native.io import (
-    ABSOLUTE,
-    clock_gettime,
-    clock_nanosleep,
-    MONOTONIC,
-    NS_PER_S,
-)
+    ABSOLUTE, clock_gettime, clock_nanosleep, MONOTONIC, NS_PER_S)
 
 SIGNATURE = types.int64(types.int64, types.int64, types.int64[::1], types.int64[::1])
 

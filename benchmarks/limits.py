@@ -25,7 +25,8 @@ from robodyn_ros.parallel import in_processes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from control.disturbed import BAD, Disturbance, GUIDED, guided_within_walls, HARD, run, Worst  # noqa: E402, I100
+from control.disturbed import (  # noqa: E402, I100
+    BAD, Disturbance, GUIDED, guided_within_walls, HARD, run, Worst)
 
 ROBOTS, SEEDS, EVERY = ('two_link', 'panda'), 200, 50
 

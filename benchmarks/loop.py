@@ -30,8 +30,7 @@ from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt, REALTIME_PRIORITY
 import typer
 
-from . import echo, machine, pages
-from . import loop_results as results
+from . import echo, loop_results as results, machine, pages
 from .interleaved_timer import Missing
 from .loop_peers import answering, ECHO, PEERS, process_time, WAKE_UPS, wake_ups
 from .loop_picture import draw

@@ -18,13 +18,7 @@ from robodyn_ros.compiler.jit import compile_function, jitable
 from robodyn_ros.realtime import system_checks
 from robodyn_ros.realtime.native import io
 from robodyn_ros.realtime.native.io import (
-    clock_gettime,
-    clock_nanosleep,
-    MONOTONIC,
-    NS_PER_S,
-    OK,
-    sem_post,
-)
+    clock_gettime, clock_nanosleep, MONOTONIC, NS_PER_S, OK, sem_post)
 from robodyn_ros.realtime.native.loop import SEMAPHORE_WORDS
 
 GAP = 1_000_000             # ns between two wake-ups, in which a CPU may fall asleep

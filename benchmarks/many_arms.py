@@ -29,8 +29,7 @@ from robodyn_ros.nodes.clients.processes import Child, ending_once
 from robodyn_ros.realtime.system_checks import REALTIME_PRIORITY
 import typer
 
-from . import machine, pages
-from . import many_arms_results as results
+from . import machine, many_arms_results as results, pages
 from .loop_peers import answering, await_answer, echo, Peer, process_time
 from .loop_results import figures
 from .plant import ARMS, Done, Remote, ROBOT, robot, ROOT

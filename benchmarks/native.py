@@ -20,27 +20,10 @@ from robodyn_ros.dynamics.numba_types import array_at
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop import LOOP_STATE
 from robodyn_ros.realtime.native.io import (
-    check_symbols,
-    content,
-    HANDLES,
-    INFO_WORDS,
-    LENGTH,
-    LoopIO,
-    publish_message,
-    sem_post,
-    sem_trywait,
-    SEQUENCE,
-    sleep_until,
-    steady_ns,
-    take,
-)
+    check_symbols, content, HANDLES, INFO_WORDS, LENGTH, LoopIO, publish_message, sem_post,
+    sem_trywait, SEQUENCE, sleep_until, steady_ns, take)
 from robodyn_ros.realtime.native.loop import (
-    aligned_copy,
-    CALLBACK,
-    IO_MODULES,
-    LOOP_IO,
-    LoopMemory,
-)
+    aligned_copy, CALLBACK, IO_MODULES, LOOP_IO, LoopMemory)
 from robodyn_ros.wire.codecs import EffortEncoder
 
 NO_BYTES = np.zeros(4, np.uint8)

@@ -14,13 +14,7 @@ import shutil
 from typing import Any, NamedTuple
 
 from . import (
-    figures,
-    generated_c_results,
-    live_view_results,
-    loop_results,
-    many_arms_results,
-    results,
-)
+    figures, generated_c_results, live_view_results, loop_results, many_arms_results, results)
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = 'raw',           # of results: what the others are computed from

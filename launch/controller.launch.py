@@ -18,11 +18,7 @@ from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
-    OpaqueFunction,
-    PopLaunchConfigurations,
-    PushLaunchConfigurations,
-    Shutdown,
-)
+    OpaqueFunction, PopLaunchConfigurations, PushLaunchConfigurations, Shutdown)
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue

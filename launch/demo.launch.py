@@ -9,11 +9,7 @@ ros2 launch robodyn_ros demo.launch.py urdf:=panda mode:=joint_impedance namespa
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from launch.actions import (
-    GroupAction,
-    IncludeLaunchDescription,
-    OpaqueFunction,
-)
+from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from robodyn_ros.nodes.launch_rules import declared

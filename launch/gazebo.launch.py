@@ -16,12 +16,7 @@ import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    GroupAction,
-    IncludeLaunchDescription,
-    OpaqueFunction,
-    RegisterEventHandler,
-    Shutdown,
-)
+    GroupAction, IncludeLaunchDescription, OpaqueFunction, RegisterEventHandler, Shutdown)
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource

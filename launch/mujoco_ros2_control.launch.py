@@ -16,13 +16,7 @@ from pathlib import Path
 import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from launch.actions import (
-    GroupAction,
-    IncludeLaunchDescription,
-    LogInfo,
-    OpaqueFunction,
-    Shutdown,
-)
+from launch.actions import GroupAction, IncludeLaunchDescription, LogInfo, OpaqueFunction, Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node

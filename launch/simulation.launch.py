@@ -11,13 +11,8 @@ from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
-    GroupAction,
-    IncludeLaunchDescription,
-    OpaqueFunction,
-    PopLaunchConfigurations,
-    PushLaunchConfigurations,
-    Shutdown,
-)
+    GroupAction, IncludeLaunchDescription, OpaqueFunction, PopLaunchConfigurations,
+    PushLaunchConfigurations, Shutdown)
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node

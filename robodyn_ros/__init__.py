@@ -22,15 +22,7 @@ from .extras import from_modules
 if TYPE_CHECKING:
     from .closed_loop import simulate, Simulated
     from .control import (
-        Controller,
-        ControllerBatch,
-        gain,
-        Law,
-        Phase,
-        Settings,
-        suggest_gains,
-        Waypoints,
-    )
+        Controller, ControllerBatch, gain, Law, Phase, Settings, suggest_gains, Waypoints)
     from .driver_loop import drive
     from .dynamics import Dynamics
     from .model import DhLink, from_dh, load_dh, load_urdf, robot_names, RobotModel

@@ -75,6 +75,7 @@ EXTRAS = {
         'coverage>=7.10',           # the first that measures child processes without a plugin
         'hypothesis',
         'import-linter==2.*',
+        'isort==9.*',
         'mink',
         'motorbridge; platform_system == "Linux" and platform_machine == "x86_64"',    # frames
         'mypy==2.4.*',

@@ -25,11 +25,7 @@ from .control.references import sine_motion
 from .control.references.trajectory import Waypoints
 from .control.settings.friction import MAX_MEASURED_SHARE
 from .control.settings.settings import GAINS, Settings
-from .control.settings.suggested_gains import (
-    suggest_gains,
-    SuggestedGains,
-    with_assumed_rotors,
-)
+from .control.settings.suggested_gains import suggest_gains, SuggestedGains, with_assumed_rotors
 from .control.steps import guard
 from .dynamics import Dynamics
 from .errors import ArmingError, RosError

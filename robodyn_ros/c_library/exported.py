@@ -18,20 +18,13 @@ from ..compiler.tuple_reference import Reference
 from ..control.controller.controller import Controller
 from ..control.controller.history import Version
 from ..control.cycle import compile as cycle_code
-from ..control.cycle.compile import CYCLE_INPUTS
-from ..control.cycle.compile import MODULES as CYCLE_MODULES
+from ..control.cycle.compile import CYCLE_INPUTS, MODULES as CYCLE_MODULES
 from ..control.cycle.compile_laws import compiled_law
 from ..control.laws import registry
 from ..control.laws.law import Law, POSE
-from ..control.references.compile_planner import MODULES as PLANNER_MODULES
-from ..control.references.compile_planner import REQUEST
+from ..control.references.compile_planner import MODULES as PLANNER_MODULES, REQUEST
 from ..control.references.joint_requests import (
-    begin_path,
-    begin_stop,
-    begin_target,
-    prepare_path,
-    stream_joints,
-)
+    begin_path, begin_stop, begin_target, prepare_path, stream_joints)
 from ..control.references.pose_planning import pose_limits
 from ..control.references.pose_requests import begin_pose, stream_pose
 from ..control.references.request import JERK, Request, request, SHORT_SEGMENTS

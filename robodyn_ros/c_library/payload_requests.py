@@ -5,15 +5,7 @@
 from math import isfinite
 
 from ..control.references.request import (
-    DISTANCE,
-    GRAVITY_CHANGE,
-    MASS,
-    NOT_EXPORTED,
-    NOT_FINITE,
-    OK,
-    Request,
-    WRONG_PAYLOAD,
-)
+    DISTANCE, GRAVITY_CHANGE, MASS, NOT_EXPORTED, NOT_FINITE, OK, Request, WRONG_PAYLOAD)
 from ..control.steps import guard
 from ..control.steps.cycle_data import Cycle
 from ..control.steps.robot_dynamics import gravity

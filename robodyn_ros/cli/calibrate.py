@@ -17,20 +17,8 @@ import typer
 import yaml
 
 from .options import (
-    command,
-    connected,
-    console,
-    Force,
-    NodeName,
-    output,
-    playing,
-    RUN,
-    seconds_bar,
-    SimTime,
-    States,
-    table,
-    Wait,
-)
+    command, connected, console, Force, NodeName, output, playing, RUN, seconds_bar, SimTime,
+    States, table, Wait)
 from .recording_options import OF_LOAD
 from ..errors import check_new, IdentificationError, require_modules, RosError
 

@@ -15,18 +15,7 @@ import typer
 
 from .calibrate import recorded, slowed
 from .options import (
-    command,
-    console,
-    Force,
-    NodeName,
-    output,
-    playing,
-    RUN,
-    SimTime,
-    States,
-    table,
-    Wait,
-)
+    command, console, Force, NodeName, output, playing, RUN, SimTime, States, table, Wait)
 from ..errors import check_new, IdentificationError, ParameterError
 
 if TYPE_CHECKING:

@@ -20,19 +20,8 @@ import typer
 
 from . import start_up_times
 from .options import (
-    AsJson,
-    chosen_robot,
-    command,
-    console,
-    DIAGNOSE,
-    Gravity,
-    Locked,
-    print_json,
-    ReportFile,
-    robots,
-    Root,
-    Tip,
-)
+    AsJson, chosen_robot, command, console, DIAGNOSE, Gravity, Locked, print_json, ReportFile,
+    robots, Root, Tip)
 from ..errors import ArgumentError, RobodynError
 from ..realtime import system_checks
 from ..realtime.periodic_timer import CYCLICTEST, judge, Lateness, measure, PYTHON, Verdict

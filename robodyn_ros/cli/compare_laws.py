@@ -17,19 +17,8 @@ from rich.text import Text
 import typer
 
 from .options import (
-    AcceptInertia,
-    AsJson,
-    At,
-    chosen_robot,
-    command,
-    console,
-    DEVELOP,
-    Locked,
-    locked_joints,
-    print_json,
-    ReportFile,
-    Robot,
-)
+    AcceptInertia, AsJson, At, chosen_robot, command, console, DEVELOP, Locked, locked_joints,
+    print_json, ReportFile, Robot)
 from ..errors import ArgumentError, DemoError, require_modules
 
 if TYPE_CHECKING:
@@ -61,8 +50,8 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     """Compare laws or parameter files in MuJoCo with an exact and a perturbed model."""
     require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
                     DemoError)
-    from .. import law_comparison
     from ..control.laws.registry import FOLLOWING
+    from .. import law_comparison
     from ..law_comparison import compare, compare_topics, draw
     from ..model.robot import units
 

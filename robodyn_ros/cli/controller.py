@@ -11,21 +11,8 @@ from numpy import ndarray
 import typer
 
 from .options import (
-    AsJson,
-    command,
-    connected,
-    console,
-    NodeName,
-    numbers,
-    playing,
-    print_json,
-    RUN,
-    seconds_bar,
-    SimTime,
-    States,
-    table,
-    Wait,
-)
+    AsJson, command, connected, console, NodeName, numbers, playing, print_json, RUN, seconds_bar,
+    SimTime, States, table, Wait)
 from ..errors import ArgumentError, RosError, UnknownNameError
 
 if TYPE_CHECKING:

@@ -7,17 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import (
-    AcceptInertia,
-    At,
-    chosen_robot,
-    command,
-    console,
-    Locked,
-    output,
-    Robot,
-    RUN,
-)
+from .options import AcceptInertia, At, chosen_robot, command, console, Locked, output, Robot, RUN
 from ..errors import DemoError, ParameterError, require_modules
 
 

@@ -42,9 +42,7 @@ def derive(robot: Annotated[str, typer.Argument(
            force: Annotated[bool, typer.Option(
                '--force', help='Allow any number of joints.')] = False) -> None:
     """Derive M(q), B(q), C(q), g(q) of a small arm in closed form and check them with RNEA."""
-    from ..lagrange import derive as derived
-    from ..lagrange import latex as as_latex
-    from ..lagrange import text
+    from ..lagrange import derive as derived, latex as as_latex, text
     from ..lagrange.report import TERMINAL_WIDTH
 
     out, source = console(), cast('RobotModel | str', robot)

@@ -22,20 +22,8 @@ from rich.table import Table
 import typer
 
 from .options import (
-    AsJson,
-    chosen_robot,
-    command,
-    console,
-    Force,
-    Locked,
-    output,
-    plain,
-    print_json,
-    Robot,
-    RUN,
-    table,
-    Tip,
-)
+    AsJson, chosen_robot, command, console, Force, Locked, output, plain, print_json, Robot, RUN,
+    table, Tip)
 from ..errors import check_new, writing
 
 if TYPE_CHECKING:

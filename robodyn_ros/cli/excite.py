@@ -18,30 +18,10 @@ from rich.progress import Progress
 import typer
 
 from .options import (
-    At,
-    chosen_robot,
-    command,
-    console,
-    Force,
-    Gravity,
-    IDENTIFY,
-    Locked,
-    output,
-    Robot,
-    Root,
-    save_picture,
-    table,
-    Tip,
-)
+    At, chosen_robot, command, console, Force, Gravity, IDENTIFY, Locked, output, Robot, Root,
+    save_picture, table, Tip)
 from .recording_options import (
-    ColumnsOption,
-    Joints,
-    Rate,
-    read_options,
-    recording_of,
-    Topic,
-    UnitsOption,
-)
+    ColumnsOption, Joints, Rate, read_options, recording_of, Topic, UnitsOption)
 from ..errors import ArgumentError, check_new, IdentificationError
 from ..extras import pip_install
 

@@ -14,30 +14,11 @@ from rich.console import Console
 import typer
 
 from .options import (
-    chosen_robot,
-    command,
-    console,
-    Force,
-    Gravity,
-    Locked,
-    MODEL,
-    numbers,
-    output,
-    Robot,
-    Root,
-    Tip,
-    write_texts,
-)
+    chosen_robot, command, console, Force, Gravity, Locked, MODEL, numbers, output, Robot, Root,
+    Tip, write_texts)
 from ..errors import (
-    ArgumentError,
-    check_new,
-    ParameterError,
-    printable,
-    require_modules,
-    RobodynError,
-    RosError,
-    UnknownNameError,
-)
+    ArgumentError, check_new, ParameterError, printable, require_modules, RobodynError, RosError,
+    UnknownNameError)
 from ..model.resources import package_version
 
 if TYPE_CHECKING:

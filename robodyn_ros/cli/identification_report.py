@@ -14,12 +14,7 @@ from .options import table
 from ..identification.estimation.payload import Payload
 from ..identification.motion import Motion
 from ..identification.result import (
-    Identification,
-    NOMINAL,
-    PredictionBand,
-    TERMS_TITLE,
-    Validation,
-)
+    Identification, NOMINAL, PredictionBand, TERMS_TITLE, Validation)
 from ..identification.result_files import friction_parameters
 from ..model.robot import RobotModel, units
 from ..report.document import Report

@@ -15,43 +15,13 @@ import typer
 
 from .identify_tasks import drive_gains, find_load, validate
 from .options import (
-    as_option,
-    AsJson,
-    chosen_robot,
-    command,
-    console,
-    Gravity,
-    IDENTIFY,
-    Locked,
-    output,
-    print_json,
-    Root,
-    Tip,
-)
+    as_option, AsJson, chosen_robot, command, console, Gravity, IDENTIFY, Locked, output,
+    print_json, Root, Tip)
 from .recording_options import (
-    Accept,
-    ColumnsOption,
-    CutoffOption,
-    FrictionFile,
-    Joints,
-    OfRobot,
-    Rate,
-    read_options,
-    reading_words,
-    recording_of,
-    show,
-    Sources,
-    Topic,
-    UnitsOption,
-)
+    Accept, ColumnsOption, CutoffOption, FrictionFile, Joints, OfRobot, Rate, read_options,
+    reading_words, recording_of, show, Sources, Topic, UnitsOption)
 from ..errors import (
-    ArgumentError,
-    DemoError,
-    IdentificationError,
-    ParameterError,
-    require_modules,
-    RobodynError,
-)
+    ArgumentError, DemoError, IdentificationError, ParameterError, require_modules, RobodynError)
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
@@ -187,8 +157,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     :param verbose: print all notes and tables of the report, too.
     """
     from .identification_report import report
-    from ..identification.pipeline import run as identified
-    from ..identification.pipeline import Source
+    from ..identification.pipeline import run as identified, Source
     from ..identification.result_files import FRICTION, URDF, writable_folder
     from ..report.document import hashed
     from ..report.scene import MovingRobot
@@ -258,12 +227,7 @@ def _print_summary(found: Identification, source: str, out: Console) -> None:
 def _print_tables(found: Identification, out: Console) -> None:
     """Print parameters, friction, terms and errors."""
     from .identification_report import (
-        band_table,
-        comparison,
-        friction_table,
-        measures,
-        parameter_table,
-    )
+        band_table, comparison, friction_table, measures, parameter_table)
     from ..identification.result import TERMS_TITLE
 
     out.print(parameter_table(found))

@@ -14,22 +14,8 @@ from typing import Annotated, TYPE_CHECKING
 import typer
 
 from .options import (
-    AcceptInertia,
-    At,
-    chosen_robot,
-    command,
-    console,
-    Force,
-    Gravity,
-    Locked,
-    MODEL,
-    numbers,
-    output,
-    Robot,
-    Root,
-    Tip,
-    write_texts,
-)
+    AcceptInertia, At, chosen_robot, command, console, Force, Gravity, Locked, MODEL, numbers,
+    output, Robot, Root, Tip, write_texts)
 from ..errors import check_new, InertiaError, require_modules, RosError
 
 if TYPE_CHECKING:

@@ -20,21 +20,8 @@ from rich.text import Text
 import typer
 
 from .options import (
-    AsJson,
-    At,
-    chosen_robot,
-    command,
-    console,
-    Force,
-    Gravity,
-    Locked,
-    MODEL,
-    print_json,
-    Robot,
-    Root,
-    table,
-    Tip,
-)
+    AsJson, At, chosen_robot, command, console, Force, Gravity, Locked, MODEL, print_json, Robot,
+    Root, table, Tip)
 from ..errors import check_new, ParameterError, UrdfError, writing
 from ..extras import pip_install
 from ..model.resources import robot_names, robot_path

@@ -23,14 +23,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import (
-    Argument,
-    ArgumentError,
-    DemoError,
-    require_modules,
-    RobodynError,
-    RosError,
-    writing,
-)
+    Argument, ArgumentError, DemoError, require_modules, RobodynError, RosError, writing)
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot

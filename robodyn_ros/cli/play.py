@@ -13,17 +13,7 @@ from rich.progress import Progress
 import typer
 
 from .options import (
-    command,
-    console,
-    Force,
-    IDENTIFY,
-    NodeName,
-    RUN,
-    seconds_bar,
-    SimTime,
-    States,
-    Wait,
-)
+    command, console, Force, IDENTIFY, NodeName, RUN, seconds_bar, SimTime, States, Wait)
 from ..errors import require_modules, RosError, TrajectoryError
 
 if TYPE_CHECKING:
@@ -60,8 +50,7 @@ def play(file: Annotated[Path, typer.Argument(
     require_modules('play', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import read
     from ..identification.recordings.recording import check_target, write
-    from ..nodes.clients.play import approach as approach_to
-    from ..nodes.clients.play import Player, SETTLE_TIME
+    from ..nodes.clients.play import approach as approach_to, Player, SETTLE_TIME
     from ..nodes.clients.record import recording
     from ..nodes.middleware.client_session import session
 

@@ -14,17 +14,7 @@ from numpy import ndarray
 import typer
 
 from .options import (
-    At,
-    command,
-    console,
-    Locked,
-    locked_joints,
-    MODEL,
-    numbers,
-    ReportFile,
-    Robot,
-    table,
-)
+    At, command, console, Locked, locked_joints, MODEL, numbers, ReportFile, Robot, table)
 from ..errors import DemoError, require_modules, SimulationError, writing
 
 if TYPE_CHECKING:

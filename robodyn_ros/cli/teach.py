@@ -16,17 +16,7 @@ from rich.text import Text
 import typer
 
 from .jog import keyboard
-from .options import (
-    command,
-    connected,
-    console,
-    Force,
-    NodeName,
-    RUN,
-    SimTime,
-    States,
-    Wait,
-)
+from .options import command, connected, console, Force, NodeName, RUN, SimTime, States, Wait
 from ..errors import Argument, check_new, require_modules, RosError
 
 if TYPE_CHECKING:

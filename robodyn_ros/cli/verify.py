@@ -22,25 +22,13 @@ from ..control.settings.motion_limits import motion_limits
 from ..control.settings.parameters import ControlParameters
 from ..control.settings.settings import GAINS, Settings
 from ..errors import (
-    ArgumentError,
-    check_new,
-    ParameterError,
-    TrajectoryError,
-    UnknownNameError,
-    writing,
-)
+    ArgumentError, check_new, ParameterError, TrajectoryError, UnknownNameError, writing)
 from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
-from ..nodes.middleware.parameter_files import (
-    check_gravity_given,
-    config_path,
-    meant,
-    values_in,
-)
+from ..nodes.middleware.parameter_files import check_gravity_given, config_path, meant, values_in
 from ..realtime.loop_settings import TRIGGERS
 from ..report.document import hashed
-from ..verification import criteria, sensitivity
-from ..verification import worlds as worlds_files
+from ..verification import criteria, sensitivity, worlds as worlds_files
 from ..verification.catalogue import drawable
 from ..verification.results import digest, fingerprint, Results
 from ..verification.trial import Case, check, Outcome, play_all, record

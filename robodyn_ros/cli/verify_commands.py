@@ -9,16 +9,7 @@ from typing import Annotated
 import typer
 
 from .options import (
-    AsJson,
-    command,
-    console,
-    Locked,
-    locked_joints,
-    MODEL,
-    print_json,
-    ReportFile,
-    Robot,
-)
+    AsJson, command, console, Locked, locked_joints, MODEL, print_json, ReportFile, Robot)
 from ..errors import ArgumentError
 
 
@@ -67,8 +58,8 @@ def verify(robot: Robot, locked: Locked = [],  # noqa: B006
                ] = False,
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Verify a robot, its parameter file and its control law in random simulated worlds."""
-    from .verify import edges, faults, one_world, run, template, verification_case
-    from .verify import suggest as suggest_settings
+    from .verify import (
+        edges, faults, one_world, run, suggest as suggest_settings, template, verification_case)
 
     for name, given in (('--report', report), ('--suggest', suggest), ('--scheduler', scheduler)):
         if given and (boundary or world is not None):

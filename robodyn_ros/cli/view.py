@@ -15,19 +15,7 @@ from rich.console import Console
 import typer
 
 from .options import (
-    At,
-    chosen_robot,
-    command,
-    console,
-    Gravity,
-    Locked,
-    MODEL,
-    NodeName,
-    Robot,
-    Root,
-    States,
-    Tip,
-)
+    At, chosen_robot, command, console, Gravity, Locked, MODEL, NodeName, Robot, Root, States, Tip)
 from ..errors import DemoError, ParameterError, require_modules, RosError
 
 if TYPE_CHECKING:

@@ -24,11 +24,7 @@ import llvmlite.binding
 import numba
 from numba.core import caching
 
-from .cache_directory import (
-    all_cache_directories,
-    cache_directory,
-    warn_of_temporary_cache,
-)
+from .cache_directory import all_cache_directories, cache_directory, warn_of_temporary_cache
 from .numba_private import available
 from .second_process import compiling, waiting
 

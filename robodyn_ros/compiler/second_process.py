@@ -19,8 +19,7 @@ import sys
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
 
-from .cache_directory import all_cache_directories
-from .cache_directory import VARIABLE as CACHE
+from .cache_directory import all_cache_directories, VARIABLE as CACHE
 
 VARIABLE = 'ROBODYN_PROGRESS'
 DELAY, REFRESH_PERIOD = 1.0, 0.25   # [s]

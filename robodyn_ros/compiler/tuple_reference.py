@@ -22,13 +22,7 @@ from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    infer_getattr,
-    intrinsic,
-    lower_getattr_generic,
-    models,
-    register_model,
-)
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 from numba.np.numpy_support import as_dtype
 import numpy as np
 from numpy import ndarray

@@ -8,13 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..control.references.sine_motion import (
-    MAX_DISTANCE_SHARE,
-    MAX_EFFORT_SHARE,
-    MAX_VELOCITY_SHARE,
-    reference,
-    STRETCH,
-    WAYPOINTS,
-)
+    MAX_DISTANCE_SHARE, MAX_EFFORT_SHARE, MAX_VELOCITY_SHARE, reference, STRETCH, WAYPOINTS)
 from ..control.references.trajectory import Waypoints
 from ..control.settings.settings import Settings
 from ..control.settings.task_and_bounds import reach

@@ -24,8 +24,8 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from . import scene
 from .contact_scene import ContactScene
+from . import scene
 from .results import draw, page, real_time_table, tables, Tracking
 from .scene import Scene, START_DELAY, Step
 from ..catalog.robots import CatalogRobot

@@ -14,28 +14,12 @@ from types import ModuleType
 import numpy as np
 from numpy import ndarray
 
-from . import (
-    coriolis,
-    entry_points,
-    forward_dynamics,
-    friction,
-    kinematics,
-    model_data,
-    numba_types,
-    rnea,
-    spatial,
-)
 from .entry_points import Quantity, TABLE
+from . import (
+    coriolis, entry_points, forward_dynamics, friction, kinematics, model_data, numba_types, rnea,
+    spatial)
 from .model_data import (
-    BODY,
-    FRAME,
-    JOINT,
-    MODEL_DATA_SHAPES,
-    ModelData,
-    WORK,
-    Workspace,
-    WORKSPACE_SHAPES,
-)
+    BODY, FRAME, JOINT, MODEL_DATA_SHAPES, ModelData, WORK, Workspace, WORKSPACE_SHAPES)
 from .numba_types import OPTION_TYPES
 from .templates import BATCH, CHECKED, FINITE, GENERIC
 from ..compiler.jit import jitable, load

@@ -7,23 +7,8 @@ from numpy import ndarray
 from .forward_dynamics import add_composite, reset_composite
 from .model_data import BodyRecord, Entries, JointRecord, Vector3, WorkRecord
 from .spatial import (
-    acceleration_matrix,
-    add,
-    cross,
-    dot,
-    inertia_times,
-    joint_effort,
-    moment_to_parent,
-    origin,
-    put,
-    scale,
-    sub,
-    to_body,
-    to_parent,
-    unit_wrench,
-    vec,
-    wrench_to_parent,
-)
+    acceleration_matrix, add, cross, dot, inertia_times, joint_effort, moment_to_parent, origin,
+    put, scale, sub, to_body, to_parent, unit_wrench, vec, wrench_to_parent)
 
 JOINT_AXIS = (0.0, 0.0, 1.0)
 

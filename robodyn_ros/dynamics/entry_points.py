@@ -19,20 +19,16 @@ from typing import NamedTuple
 from numpy import ndarray
 
 from .coriolis import add_velocity_terms, coriolis, position_derivative
-from .forward_dynamics import crba, ltdl, ltdl_solve, task_coriolis_matrix
-from .forward_dynamics import forward_dynamics as _forward_dynamics
-from .forward_dynamics import task_space as _task_space
+from .forward_dynamics import (
+    crba, forward_dynamics as _forward_dynamics, ltdl, ltdl_solve, task_coriolis_matrix,
+    task_space as _task_space)
 from .friction import friction as _friction
-from .kinematics import center_of_mass as _center_of_mass
-from .kinematics import jacobian as _jacobian
-from .kinematics import jacobian_rate
-from .kinematics import kinetic_energy as _kinetic_energy
-from .kinematics import pose as _pose
-from .kinematics import pose_and_jacobian as _pose_and_jacobian
-from .kinematics import potential_energy as _potential_energy
+from .kinematics import (
+    center_of_mass as _center_of_mass, jacobian as _jacobian, jacobian_rate,
+    kinetic_energy as _kinetic_energy, pose as _pose, pose_and_jacobian as _pose_and_jacobian,
+    potential_energy as _potential_energy)
 from .model_data import ModelData, Workspace
-from .rnea import regressor as _regressor
-from .rnea import rnea
+from .rnea import regressor as _regressor, rnea
 from .spatial import place_joints
 
 

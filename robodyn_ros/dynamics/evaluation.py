@@ -13,15 +13,8 @@ from numpy import empty, ndarray
 from numpy.typing import ArrayLike
 
 from .arguments import (
-    base_rows,
-    BaseMotion,
-    check_options,
-    damping_value,
-    link_wrenches,
-    reference_code,
-    task_axes,
-    Wrenches,
-)
+    base_rows, BaseMotion, check_options, damping_value, link_wrenches, reference_code, task_axes,
+    Wrenches)
 from .entry_points import QUANTITIES
 from .kinematics import BODY
 from .model_data import dimensions, frame_record, ModelData, parameters

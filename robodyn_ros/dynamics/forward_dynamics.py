@@ -11,17 +11,8 @@ from numpy import ndarray
 from .model_data import BodyRecord, Entries, JointRecord, Vector3, WorkRecord
 from .rnea import rnea
 from .spatial import (
-    add,
-    joint_effort,
-    origin,
-    put,
-    scale,
-    second_moment_to_parent,
-    to_parent,
-    unit_wrench,
-    vec,
-    wrench_to_parent,
-)
+    add, joint_effort, origin, put, scale, second_moment_to_parent, to_parent, unit_wrench, vec,
+    wrench_to_parent)
 
 
 def crba(bodies: ndarray, joints: ndarray, work: ndarray, M: ndarray) -> None:

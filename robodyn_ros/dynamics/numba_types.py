@@ -9,13 +9,7 @@ from numba.extending import intrinsic
 
 from .model_data import FRAME, MODEL_DATA_SHAPES, ModelData, Workspace, WORKSPACE_SHAPES
 from ..compiler.numba_private import (
-    alloca_once,
-    impl_ret_borrowed,
-    pack_array,
-    populate_array,
-    unpack_tuple,
-    WORD,
-)
+    alloca_once, impl_ret_borrowed, pack_array, populate_array, unpack_tuple, WORD)
 
 STACK_ALIGNMENT = 64            # bytes: a cache line, and the widest vectors
 

@@ -12,16 +12,8 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .arguments import (
-    BaseMotion,
-    check_rank,
-    effort_slopes,
-    ForwardDerivatives,
-    in_frame,
-    InverseDerivatives,
-    TaskSpace,
-    VelocityTerms,
-    Wrenches,
-)
+    BaseMotion, check_rank, effort_slopes, ForwardDerivatives, in_frame, InverseDerivatives,
+    TaskSpace, VelocityTerms, Wrenches)
 from .evaluation import Evaluation, external_loads, Loads
 from ..errors import InertiaError
 

@@ -6,22 +6,8 @@ from numpy import ndarray
 
 from .model_data import Vector3
 from .spatial import (
-    acceleration_matrix,
-    add,
-    cross,
-    dot,
-    inertial_moment,
-    joint_effort,
-    origin,
-    put,
-    scale,
-    sub,
-    times,
-    to_body,
-    vec,
-    wrench_to_parent,
-    ZERO,
-)
+    acceleration_matrix, add, cross, dot, inertial_moment, joint_effort, origin, put, scale, sub,
+    times, to_body, vec, wrench_to_parent, ZERO)
 
 BODY_PARAMETERS = 10    # m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 

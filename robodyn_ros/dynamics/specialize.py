@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from . import compile as generic_code
-from . import llvm_code
 from .compile import checked_kernel, dtype_name, literal, MODULES, output_types
 from .entry_points import TABLE
+from . import compile as generic_code, llvm_code
 from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
 from .trace import lanes, Trace, trace

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy import ndarray
 
-from . import entry_points
 from .entry_points import TABLE
+from . import entry_points
 from .model_data import dimensions, ModelData, Workspace, WORKSPACE_SHAPES
 
 MAX_LINE = 200      # characters of an expression on one line: the compiler recurses into them

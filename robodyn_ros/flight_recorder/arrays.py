@@ -27,13 +27,7 @@ from ..control.laws import registry
 from ..control.settings.settings import Settings
 from ..control.settings.task_and_bounds import bounds_of, FrameKernel, task_of
 from ..control.steps import guard, payload_transition
-from ..control.steps.cycle_data import (
-    CONTROLLER_STATE,
-    CYCLE_INPUT,
-    JOINT,
-    SETTINGS,
-    VECTOR_NAMES,
-)
+from ..control.steps.cycle_data import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, VECTOR_NAMES
 from ..control.steps.velocity_estimator import MISSING_VELOCITY
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels

@@ -15,19 +15,8 @@ from numpy import ndarray
 
 from .file import attachment, JOINT_STATE, require_mcap, TOPICS, written
 from ..driver import (
-    ages_of,
-    Driver,
-    DriverFacts,
-    DriverLost,
-    facts_of,
-    Fault,
-    LOG,
-    make,
-    Reading,
-    reading_of,
-)
-from ..errors import ArgumentError, check_new, RecordingError
-from ..errors import reading as reading_file
+    ages_of, Driver, DriverFacts, DriverLost, facts_of, Fault, LOG, make, Reading, reading_of)
+from ..errors import ArgumentError, check_new, reading as reading_file, RecordingError
 from ..model.resources import package_version
 from ..model.robot import RobotModel
 from ..wire.codecs import JointStateEncoder

@@ -9,14 +9,8 @@ from enum import Enum
 import numpy as np
 
 from ..errors import (
-    Argument,
-    ArgumentError,
-    IdentificationError,
-    RecordingError,
-    Remedy,
-    remedy_parts,
-    remedy_text,
-)
+    Argument, ArgumentError, IdentificationError, RecordingError, Remedy, remedy_parts,
+    remedy_text)
 
 MAX_DETAILED = 3    # issues of one kind with a message; for the others the names are listed
 

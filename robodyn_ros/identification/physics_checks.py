@@ -11,16 +11,8 @@ from numpy import ndarray
 from scipy.optimize import linear_sum_assignment
 
 from .effort_fit import (
-    CONFIRMED_SLOPES,
-    Fit,
-    fitted_gravity,
-    found_gravity,
-    MIN_CONFIRMED_SHARE,
-    model_confidence,
-    ModelConfidence,
-    States,
-    thin,
-)
+    CONFIRMED_SLOPES, Fit, fitted_gravity, found_gravity, MIN_CONFIRMED_SHARE, model_confidence,
+    ModelConfidence, States, thin)
 from .motion import Motion
 from .options import DataIssue, in_units, Severity
 from ..dynamics.api import Batch

@@ -25,17 +25,8 @@ from .motion import Motion
 from .options import ParameterSelection, PipelineOptions
 from .recorded_motion import Notify, notify_all, Parts, read_parts, Source, Stage
 from .result import (
-    Identification,
-    NOMINAL,
-    of_estimate,
-    of_model,
-    ORDINARY,
-    prediction_band,
-    result_issues,
-    UNCONSTRAINED_TERMS,
-    Validation,
-    WEIGHTED,
-)
+    Identification, NOMINAL, of_estimate, of_model, ORDINARY, prediction_band, result_issues,
+    UNCONSTRAINED_TERMS, Validation, WEIGHTED)
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
 from .signal_checks import still_joints
 from ..errors import Argument, IdentificationError

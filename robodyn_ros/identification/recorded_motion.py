@@ -18,11 +18,7 @@ from .physics_checks import motion_issues
 from .recordings.read import read
 from .recordings.recording import Recording
 from .signal_checks import (
-    false_effort_issues,
-    recording_issues,
-    velocity_issues,
-    without_false_efforts,
-)
+    false_effort_issues, recording_issues, velocity_issues, without_false_efforts)
 from ..errors import Argument, ArgumentError, IdentificationError, RecordingError, UrdfError
 from ..model.robot import RobotModel
 from ..model.urdf_xml import root_element

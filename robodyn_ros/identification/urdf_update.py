@@ -40,12 +40,7 @@ from ..model.rigid_body import body_of, of_body, pseudo_inertia, ZERO_INERTIA
 from ..model.robot import finite, Frame, RobotModel
 from ..model.to_urdf import friction_extension
 from ..model.urdf_elements import (
-    inertial,
-    joint_data,
-    joint_placement,
-    placement,
-    SEMIDEFINITE_TOLERANCE,
-)
+    inertial, joint_data, joint_placement, placement, SEMIDEFINITE_TOLERANCE)
 from ..model.urdf_extension import extension, written
 from ..model.urdf_xml import MOMENTS, numbers, read
 

@@ -14,16 +14,7 @@ import sympy as sp
 from sympy.polys.rings import PolyElement
 
 from .equations import (
-    angular,
-    chopped,
-    Equations,
-    equations,
-    pairs,
-    Placement,
-    placements,
-    Polynomials,
-    Rows,
-)
+    angular, chopped, Equations, equations, pairs, Placement, placements, Polynomials, Rows)
 from .symbolic_model import Arm, dh_arm, model_arm, RIGHT_ANGLE
 from .textbook_form import collected, quotient, Sum
 from ..dynamics import Dynamics

@@ -13,8 +13,7 @@ from numpy import ndarray
 
 from .rigid_body import rotation_rpy, rpy_rotation
 from .robot import Frame, RobotModel
-from .shapes import Shape
-from .shapes import written as written_shape
+from .shapes import Shape, written as written_shape
 from .urdf_extension import COUPLED, Extension, JointExtension, LIMITS, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 from ..errors import appearance, UrdfError

@@ -13,16 +13,8 @@ from urdf_parser_py.urdf import Joint, URDF
 
 from .friction_file import with_friction_file
 from .kinematic_tree import (
-    base_gravity,
-    check_tree,
-    child_joints,
-    joints_between,
-    LIMIT_TOLERANCE,
-    lookalike_warnings,
-    mimic_relation,
-    MimicRelation,
-    with_followers,
-)
+    base_gravity, check_tree, child_joints, joints_between, LIMIT_TOLERANCE, lookalike_warnings,
+    mimic_relation, MimicRelation, with_followers)
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import finite, Frame, RobotModel
@@ -32,13 +24,7 @@ from .urdf_elements import inertial, joint_data, joint_placement, JointData
 from .urdf_extension import Extension, extension
 from .urdf_xml import MAX_NAME, read
 from .validate import validated
-from ..errors import (
-    Argument,
-    Placeholder,
-    RobodynError,
-    UnknownNameError,
-    UrdfError,
-)
+from ..errors import Argument, Placeholder, RobodynError, UnknownNameError, UrdfError
 
 MAX_JOINTS = 200        # moving ones, twice as many as in the largest known robot
 

@@ -19,17 +19,8 @@ from urdf_parser_py.urdf import Joint, URDF
 from urdf_parser_py.xml_reflection import core
 
 from .urdf_source import (
-    document,
-    EXPRESSION,
-    left_over_macros,
-    motor_inertias,
-    quaternion_rpy,
-    RUN_XACRO,
-    tolerated,
-    UNNAMED,
-    without_limits,
-    without_namespace,
-)
+    document, EXPRESSION, left_over_macros, motor_inertias, quaternion_rpy, RUN_XACRO, tolerated,
+    UNNAMED, without_limits, without_namespace)
 from ..errors import appearance, InertiaError, printable, UrdfError
 
 MAX_ATTRIBUTES = 100        # of an element; the format needs six

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generator of docs/parameters.md: python -m robodyn_ros.nodes.parameter_docs > that file."""
 
-from .controller import parameters as controller_parameters
-from .controller import robot
+from .controller import parameters as controller_parameters, robot
 from .middleware.parameters import markdown, Parameter
 from .simulator import parameters as simulator_parameters
 

@@ -6,20 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from . import sensor_faults as sensor_faults  # which registers them
 from .arm import gains, MODES
+from . import sensor_faults as sensor_faults  # which registers them
 from .injection import (
-    Active,
-    ASKED,
-    CATALOGUE,
-    FLOATING,
-    IMPEDANCE,
-    Injection,
-    injection,
-    PANDA,
-    PANDA_IMPEDANCE,
-    Scene,
-)
+    Active, ASKED, CATALOGUE, FLOATING, IMPEDANCE, Injection, injection, PANDA, PANDA_IMPEDANCE,
+    Scene)
 from .world import World
 from ..control.references.trajectory import Waypoints
 from ..control.steps.guard import CODES

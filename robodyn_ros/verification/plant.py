@@ -16,8 +16,8 @@ from numba import from_dtype, types
 import numpy as np
 from numpy import ndarray
 
-from . import judge_step, plant_step, sensing
 from .arm import Arm
+from . import judge_step, plant_step, sensing
 from .plant_step import COMMANDS, START, TICK
 from .sensing import BLOCK, INBOX, SAMPLE, UNDER_WAY
 from ..compiler.jit import compile_function, jitable, tuple_type

@@ -9,16 +9,7 @@ from functools import partial
 import numpy as np
 
 from .injection import (
-    Active,
-    CONTINUOUS,
-    FLOATING,
-    IMPEDANCE,
-    injection,
-    PANDA,
-    PANDA_IMPEDANCE,
-    Scene,
-    SEEN,
-)
+    Active, CONTINUOUS, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene, SEEN)
 from .plant_step import TICK
 from .sensing import Sample
 from ..control.steps.guard import CODES

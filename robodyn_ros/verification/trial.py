@@ -16,21 +16,8 @@ from .arm import Arm, arm_of, UnheldError
 from .catalogue import CATALOGUE, excused
 from .injection import Active, Injection
 from .judge_step import (
-    AFTER_ZERO,
-    BRAKES_RELEASED,
-    CAUSES,
-    compensation_ratio,
-    COMPENSATION_TOLERANCE,
-    EFFORT,
-    Errors,
-    excessive,
-    KINDS,
-    NOT_FINITE,
-    NOT_LATCHED,
-    STEP,
-    SUSPECT,
-    VELOCITY,
-)
+    AFTER_ZERO, BRAKES_RELEASED, CAUSES, compensation_ratio, COMPENSATION_TOLERANCE, EFFORT,
+    Errors, excessive, KINDS, NOT_FINITE, NOT_LATCHED, STEP, SUSPECT, VELOCITY)
 from .plant import Drives, END, LATCH, number
 from .plant_step import TICK
 from .sensing import Conditions

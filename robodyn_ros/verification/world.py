@@ -13,19 +13,8 @@ from .arm import Arm
 from .injection import Active, ASKED, FAR, PLANT, SEEN
 from .judge_step import ARMING_TICKS, REACTION_TIME
 from .plant import (
-    ADVANCE,
-    CYCLE,
-    Drives,
-    END,
-    IDEAL,
-    MEASURE,
-    number,
-    Plant,
-    RECEIVE,
-    SILENCE,
-    with_gear_friction,
-    WorldData,
-)
+    ADVANCE, CYCLE, Drives, END, IDEAL, MEASURE, number, Plant, RECEIVE, SILENCE,
+    with_gear_friction, WorldData)
 from .plant_step import START, TICK
 from .sensing import Channel, Conditions, DONE
 from ..compiler.tuple_reference import TupleMemory

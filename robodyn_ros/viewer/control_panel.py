@@ -15,19 +15,7 @@ from numpy import ndarray
 from .page import Page
 from .quantities import quaternion, RED
 from .wishes import (
-    Aim,
-    Change,
-    EmergencyStop,
-    Field,
-    Go,
-    Hold,
-    Push,
-    Reset,
-    Stop,
-    Target,
-    Wish,
-    Wishes,
-)
+    Aim, Change, EmergencyStop, Field, Go, Hold, Push, Reset, Stop, Target, Wish, Wishes)
 from ..control.references.trajectory import gentle_motion
 
 MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser

@@ -18,8 +18,8 @@ import viser
 from viser.uplot import Series
 
 from .local_server import LocalServer
-from .quantities import Drawn, drawn, short_names, slider_range, torque_table, view_of
-from .quantities import RED as TEXT_RED
+from .quantities import (
+    Drawn, drawn, RED as TEXT_RED, short_names, slider_range, torque_table, view_of)
 from .robot_nodes import extent, link_shapes, RobotNodes
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel, units

@@ -10,11 +10,9 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from . import decoders
 from .cdr import write, Writer
-from .decoders import (
-    DecoderArrays,
-)
+from .decoders import DecoderArrays
+from . import decoders
 from ..errors import ArgumentError
 from ..state import no_state, STATE
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from . import cdr, decoders
 from .decoders import DecoderArrays
+from . import cdr, decoders
 from ..compiler.jit import compile_function, jitable, tuple_type
 
 MODULES = (jitable(cdr, inline=True), jitable(decoders))

@@ -17,9 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / 'build' / 'adversary'
 sys.path.insert(0, str(ROOT / 'test'))
 
-from adversary import composition as campaigns  # noqa: E402, I100
-from adversary import quiet as quiets  # noqa: E402
-from adversary import table as tables  # noqa: E402
+from adversary import (  # noqa: E402, I100
+    composition as campaigns, quiet as quiets, table as tables)
 
 JOBS = os.cpu_count() or 2
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

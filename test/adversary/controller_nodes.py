@@ -14,8 +14,7 @@ from nodes.remote import Remote
 import numpy as np
 from numpy import ndarray
 import processes
-from rcl_interfaces.msg import Parameter as ParameterMessage
-from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.msg import Parameter as ParameterMessage, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message

@@ -7,8 +7,7 @@ from pathlib import Path
 import subprocess
 import sys
 
-from benchmarks import plant, soak
-from benchmarks import soak_results as results
+from benchmarks import plant, soak, soak_results as results
 from benchmarks.loop import bench
 import numpy as np
 import pytest

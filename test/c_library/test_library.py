@@ -19,14 +19,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.c_library.exported import Exported, Options
-from robodyn_ros.c_library.library import (
-    ARM,
-    ARM_CPU,
-    CPU,
-    FLAGS,
-    stored_assembly,
-    write_library,
-)
+from robodyn_ros.c_library.library import ARM, ARM_CPU, CPU, FLAGS, stored_assembly, write_library
 from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.linking import assembly, image

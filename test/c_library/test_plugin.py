@@ -20,8 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.c_library.library import c_compiler
-from robodyn_ros.c_library.library import FLAGS as LIBRARY_FLAGS
+from robodyn_ros.c_library.library import c_compiler, FLAGS as LIBRARY_FLAGS
 from robodyn_ros.cli.app import app
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.flight_recorder.replay import Replay

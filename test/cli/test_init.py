@@ -14,8 +14,7 @@ from rclpy.node import Node
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings.motion_limits import resting_errors
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.nodes.controller import parameters as controller_parameters
-from robodyn_ros.nodes.controller import robot as node_robot
+from robodyn_ros.nodes.controller import parameters as controller_parameters, robot as node_robot
 from robodyn_ros.nodes.middleware.parameters import Parameters
 from robots import ARM
 import yaml

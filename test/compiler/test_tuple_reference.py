@@ -10,12 +10,7 @@ from numba.core.errors import TypingError
 import numpy as np
 import pytest
 from robodyn_ros.compiler import tuple_reference
-from robodyn_ros.compiler.tuple_reference import (
-    dereference,
-    reference,
-    reference_to,
-    TupleMemory,
-)
+from robodyn_ros.compiler.tuple_reference import dereference, reference, reference_to, TupleMemory
 from robodyn_ros.errors import RobodynError
 
 pytestmark = pytest.mark.slow

@@ -15,12 +15,7 @@ from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.settings.task_and_bounds import bounds_of
 from robodyn_ros.control.steps.cycle_data import (
-    CONTROLLER_STATE,
-    CYCLE_INPUT,
-    JOINT,
-    SETTINGS,
-    Vectors,
-)
+    CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, Vectors)
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 from robodyn_ros.state import no_state
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller of the Panda in task space, in lockstep with MuJoCo, on a clock of its own."""
 
-from control.rig import BENT as POSE
-from control.rig import PANDA
+from control.rig import BENT as POSE, PANDA
 import numpy as np
 from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.closed_loop import ClosedLoop

@@ -19,11 +19,7 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.dynamics.coriolis import velocities
 from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.dynamics.pseudo_inertia import (
-    inertial_wrench,
-    of_body,
-    point_velocities,
-    power_matrix,
-)
+    inertial_wrench, of_body, point_velocities, power_matrix)
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import with_payload

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Algebra of 6-vectors and rotations, as NumPy and SciPy have it."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros.control.algebra import cholesky_solve, damped_cholesky

@@ -4,19 +4,14 @@
 
 from functools import lru_cache
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Settings
 from robodyn_ros.control.declare import square_root
 from robodyn_ros.control.laws import spring
 from robodyn_ros.control.laws.cartesian_impedance import (
-    damping_force,
-    factor_stiffness,
-    INITIAL_JACOBI_SWEEPS,
-    JACOBI_SWEEPS,
-)
+    damping_force, factor_stiffness, INITIAL_JACOBI_SWEEPS, JACOBI_SWEEPS)
 from robodyn_ros.control.laws.spring import COUPLED, fill, SPENT, TankMemory, vary_stiffness
 from scipy.spatial.transform import Rotation
 from thorough import seeds

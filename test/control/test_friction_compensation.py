@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 from control.disturbed import run
 from control.rig import follow, GAINS, Rig, risen, TWO_LINK
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -17,17 +16,11 @@ from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import settings as settings_module
 from robodyn_ros.control.settings.friction import CURVE_PARAMETERS, MAX_MEASURED_SHARE
 from robodyn_ros.control.settings.gain_stability import (
-    GAIN_MARGIN,
-    RADIUS_TOLERANCE,
-    spectral_radius,
-)
+    GAIN_MARGIN, RADIUS_TOLERANCE, spectral_radius)
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.steps.cycle_data import Vectors
 from robodyn_ros.control.steps.friction_compensation import (
-    begin_path,
-    friction_compensation,
-    PLAY_SHARE,
-)
+    begin_path, friction_compensation, PLAY_SHARE)
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant

@@ -6,17 +6,11 @@ from collections import deque
 from math import ceil, pi, sin
 import re
 
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros.control.settings.gain_stability import (
-    check,
-    GAIN_MARGIN,
-    highest,
-    RADIUS_TOLERANCE,
-    spectral_radius,
-)
+    check, GAIN_MARGIN, highest, RADIUS_TOLERANCE, spectral_radius)
 from robodyn_ros.errors import ParameterError
 from scipy.linalg import expm
 from thorough import seeds

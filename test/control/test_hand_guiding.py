@@ -4,8 +4,7 @@
 
 from control.one_cycle import arm_of, readable
 from control.rig import backward, follow, POSE, Rig, risen, Told, TWO_LINK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics

@@ -11,13 +11,8 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.settings import settings
 from robodyn_ros.control.steps.acceleration_limits import (
-    acceleration_bounds,
-    ACCELERATION_SHARE,
-    DISTURBANCE_WEIGHT,
-    permitted_acceleration,
-    RETURN_VELOCITY_SHARE,
-    VELOCITY_SHARE,
-)
+    acceleration_bounds, ACCELERATION_SHARE, DISTURBANCE_WEIGHT, permitted_acceleration,
+    RETURN_VELOCITY_SHARE, VELOCITY_SHARE)
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import with_payload

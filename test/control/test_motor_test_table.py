@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.steps import guard, motor_test
 from robodyn_ros.control.steps.guard import (
-    ARM_MOVES,
-    JOINT_BLOCKED,
-    OTHER_JOINT_MOVES,
-    WRONG_DIRECTION,
-)
+    ARM_MOVES, JOINT_BLOCKED, OTHER_JOINT_MOVES, WRONG_DIRECTION)
 
 NONE = (guard.NO_REASON, -1)
 DT = 0.01       # s; the time constant of the effort is 40 ms

@@ -9,31 +9,11 @@ from robodyn_ros import Settings
 from robodyn_ros.control.references.compile_planner import compile_planner, plan
 from robodyn_ros.control.references.joint_requests import plan_joints
 from robodyn_ros.control.references.pose_planning import (
-    at_rest,
-    at_twist,
-    checked_pose,
-    checked_stiffness,
-    checked_wrench,
-    pose_limits,
-    PoseState,
-    sample_pose,
-    splice_poses,
-    to_pose,
-)
+    at_rest, at_twist, checked_pose, checked_stiffness, checked_wrench, pose_limits, PoseState,
+    sample_pose, splice_poses, to_pose)
 from robodyn_ros.control.references.request import (
-    ACCELERATIONS,
-    DERIVATIVES,
-    KIND,
-    MAY_END_MOVING,
-    OK,
-    PATH,
-    request,
-    segments_of,
-    STOP,
-    TARGET,
-    WAYPOINT,
-    WAYPOINTS,
-)
+    ACCELERATIONS, DERIVATIVES, KIND, MAY_END_MOVING, OK, PATH, request, segments_of, STOP, TARGET,
+    WAYPOINT, WAYPOINTS)
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.motion_limits import limit_rows
 from robodyn_ros.errors import TrajectoryError

@@ -9,8 +9,7 @@ from control.rig import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import held_and_back, SOLID
 from flight_recorder.flights import recording_rig, replayed
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 import mujoco
 import numpy as np
 import pytest
@@ -20,14 +19,8 @@ from robodyn_ros.control.settings.task_and_bounds import bounds_of, watched_pair
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.self_collision import (
-    APPROACH_RATE,
-    closest_points,
-    closing_row,
-    keep_apart,
-    pair_distance,
-    self_collision_share,
-    SEPARATION_RATE_SHARE,
-)
+    APPROACH_RATE, closest_points, closing_row, keep_apart, pair_distance, self_collision_share,
+    SEPARATION_RATE_SHARE)
 from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.capsules import link_capsules, segment

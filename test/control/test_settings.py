@@ -12,30 +12,14 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.declare import (
-    by_joint_type,
-    JOINT_RECORD,
-    listed,
-    number,
-    numbers,
-    PerJoint,
-    record_dtype,
-)
+    by_joint_type, JOINT_RECORD, listed, number, numbers, PerJoint, record_dtype)
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings import gain_stability
-from robodyn_ros.control.settings import settings as settings_module
+from robodyn_ros.control.settings import gain_stability, settings as settings_module
 from robodyn_ros.control.settings.motion_limits import (
-    holding_warning,
-    resting_error_warning,
-    resting_errors,
-    SCARCE_EFFORT,
-)
+    holding_warning, resting_error_warning, resting_errors, SCARCE_EFFORT)
 from robodyn_ros.control.settings.parameters import ControlParameters
 from robodyn_ros.control.settings.suggested_gains import (
-    suggest_gains,
-    SUGGESTED_KD,
-    SUGGESTED_KP,
-    with_assumed_rotors,
-)
+    suggest_gains, SUGGESTED_KD, SUGGESTED_KP, with_assumed_rotors)
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.errors import ArgumentError, ParameterError
 from robodyn_ros.model.robot import roomy_position

@@ -14,10 +14,7 @@ from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.inputs.task import Task
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.operational_space import (
-    MAX_SINGULARITY_DAMPING,
-    MAX_TASK_EFFORT,
-    SINGULAR_PIVOT,
-)
+    MAX_SINGULARITY_DAMPING, MAX_TASK_EFFORT, SINGULAR_PIVOT)
 from robodyn_ros.control.laws.spring import SPENT
 from robodyn_ros.control.laws.task_space import PROJECTOR_DAMPING
 from robodyn_ros.dynamics.model_data import frame_record, parameters

@@ -9,20 +9,14 @@ from benchmarks.contact_speed import reflected_mass
 from control.one_cycle import bounded
 from control.rig import follow, Rig, risen, TWO_LINK
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.compiler import second_process
 from robodyn_ros.control.controller.trajectory_goal import Status, TrajectoryGoal
 from robodyn_ros.control.cycle.compile import (
-    EFFORT_BOUNDS,
-    part_address,
-    PARTS,
-    plain,
-    REFERENCE_BOUNDS,
-)
+    EFFORT_BOUNDS, part_address, PARTS, plain, REFERENCE_BOUNDS)
 from robodyn_ros.control.cycle.compile_ahead import PLAIN_VARIABLE
 from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.inputs.task import Bounds, REGIONS, TASK, Task
@@ -31,11 +25,7 @@ from robodyn_ros.control.settings.motion_limits import default_tolerances
 from robodyn_ros.control.steps import guard, time_scaling
 from robodyn_ros.control.steps.cycle_data import Vectors
 from robodyn_ros.control.steps.time_scaling import (
-    brake,
-    BRAKE_RATE_SHARE,
-    contact_share,
-    permitted_speed,
-)
+    brake, BRAKE_RATE_SHARE, contact_share, permitted_speed)
 from robodyn_ros.dynamics.model_data import no_frame
 from robodyn_ros.model.resources import robot_path
 

@@ -15,12 +15,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.inputs.pose_tracking import sample
 from robodyn_ros.control.references import sine_motion as motion
 from robodyn_ros.control.references.reference_planning import interpolate
-from robodyn_ros.control.references.trajectory import (
-    joint_order,
-    MAX_SEGMENTS,
-    splice,
-    Waypoints,
-)
+from robodyn_ros.control.references.trajectory import joint_order, MAX_SEGMENTS, splice, Waypoints
 from robodyn_ros.control.steps.cycle_data import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.steps.trajectory_tracking import follow
 from robodyn_ros.dynamics import Dynamics

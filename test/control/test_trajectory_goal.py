@@ -9,31 +9,13 @@ from control.rig import POSE, risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.controller.trajectory_goal import (
-    CODES,
-    GOAL_TOLERANCE_VIOLATED,
-    INVALID_GOAL,
-    INVALID_JOINTS,
-    OLD_HEADER_TIMESTAMP,
-    PATH_TOLERANCE_VIOLATED,
-    refusal_code,
-    Status,
-    SUCCESSFUL,
-    TrajectoryGoal,
-)
+    CODES, GOAL_TOLERANCE_VIOLATED, INVALID_GOAL, INVALID_JOINTS, OLD_HEADER_TIMESTAMP,
+    PATH_TOLERANCE_VIOLATED, refusal_code, Status, SUCCESSFUL, TrajectoryGoal)
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.motion_limits import (
-    default_tolerances,
-    goal_tolerances,
-    GoalTolerances,
-    JointTolerance,
-    motion_limits,
-)
+    default_tolerances, goal_tolerances, GoalTolerances, JointTolerance, motion_limits)
 from robodyn_ros.errors import (
-    ParameterError,
-    TrajectoryError,
-    TrajectoryJointsError,
-    TrajectoryOverError,
-)
+    ParameterError, TrajectoryError, TrajectoryJointsError, TrajectoryOverError)
 from thorough import seeds
 
 pytestmark = pytest.mark.usefixtures('few_poses')

@@ -12,15 +12,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.options import locked_joints
 from robodyn_ros.demo import scene
 from robodyn_ros.demo.results import (
-    Check,
-    draw,
-    page,
-    real_time_table,
-    Results,
-    tables,
-    thousandths,
-    Tracking,
-)
+    Check, draw, page, real_time_table, Results, tables, thousandths, Tracking)
 from robodyn_ros.demo.run import viewer
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.resources import robot_path

@@ -10,16 +10,7 @@ from motors_arm import desktop_arm
 import numpy as np
 import pytest
 from robodyn_ros.drivers.codec import (
-    Answer,
-    codec_of,
-    Command,
-    Damiao,
-    decoded,
-    encoded,
-    key_of,
-    Ranges,
-    RobStride,
-)
+    Answer, codec_of, Command, Damiao, decoded, encoded, key_of, Ranges, RobStride)
 from robodyn_ros.testing.mit_motors import MotorBus, SerialBridge, Served, SimulatedMotor
 
 near = pytest.approx

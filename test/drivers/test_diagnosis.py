@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.drivers.diagnosis import (
-    AGREES,
-    diagnose,
-    MASS,
-    PAYLOAD,
-    RANGE,
-    SIGN,
-    SWAPPED,
-    UNKNOWN,
-    ZERO,
-)
+    AGREES, diagnose, MASS, PAYLOAD, RANGE, SIGN, SWAPPED, UNKNOWN, ZERO)
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.model.robot import with_payload
 from robodyn_ros.testing.desk_arm import desk_arm, POSES

@@ -20,13 +20,7 @@ from robodyn_ros.errors import ParameterError, UnknownNameError
 from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
 from robodyn_ros.testing.mit_motors import (
-    LockstepBus,
-    MotorBus,
-    SerialBridge,
-    serve,
-    Served,
-    socket_pair,
-)
+    LockstepBus, MotorBus, SerialBridge, serve, Served, socket_pair)
 import yaml
 
 near = pytest.approx

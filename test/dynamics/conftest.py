@@ -10,16 +10,7 @@ import pinocchio as pin
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robots import (
-    GRIPPER,
-    LOCKED,
-    MIMIC_TREES,
-    OWN,
-    random_mimic_tree,
-    random_tree,
-    REAL,
-    TREES,
-    WIDE,
-)
+    GRIPPER, LOCKED, MIMIC_TREES, OWN, random_mimic_tree, random_tree, REAL, TREES, WIDE)
 
 
 class Case:

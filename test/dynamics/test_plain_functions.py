@@ -5,8 +5,7 @@
 from dataclasses import replace
 from math import cos, sin
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh
@@ -15,14 +14,7 @@ from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.entry_points import QUANTITIES
 from robodyn_ros.dynamics.kinematics import ALIGNED, velocity_product
 from robodyn_ros.dynamics.model_data import (
-    dimensions,
-    frame_record,
-    ModelData,
-    parameters,
-    record_frames,
-    Workspace,
-    workspace,
-)
+    dimensions, frame_record, ModelData, parameters, record_frames, Workspace, workspace)
 from robodyn_ros.dynamics.spatial import cos_sin, REDUCTION_LIMIT
 from robodyn_ros.dynamics.trace import lanes, trace
 

@@ -4,8 +4,7 @@
 
 from math import isclose
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from numba import njit
 import numpy as np
 import pytest

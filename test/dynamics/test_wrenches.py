@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import cache
 import warnings
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf

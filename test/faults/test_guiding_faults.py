@@ -11,13 +11,7 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.settings import task_and_bounds
 from robodyn_ros.control.steps import (
-    collisions,
-    guard,
-    motor_faults,
-    phase_efforts,
-    self_collision,
-    time_scaling,
-)
+    collisions, guard, motor_faults, phase_efforts, self_collision, time_scaling)
 from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx

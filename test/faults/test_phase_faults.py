@@ -10,12 +10,7 @@ from robodyn_ros import Dynamics
 from robodyn_ros.control.controller.settings_in_force import SettingsInForce
 from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.steps import (
-    gravity_check,
-    guard,
-    lowering,
-    payload_transition,
-    phase_efforts,
-)
+    gravity_check, guard, lowering, payload_transition, phase_efforts)
 from robodyn_ros.model.robot import with_payload
 
 near = pytest.approx

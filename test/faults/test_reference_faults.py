@@ -13,13 +13,7 @@ from robodyn_ros.control.controller.followed_references import check_basis, Traj
 from robodyn_ros.control.inputs import partner, pose_tracking
 from robodyn_ros.control.laws import feedback_policy, spring
 from robodyn_ros.control.references import (
-    joint_requests,
-    motions,
-    paths,
-    pose_planning,
-    pose_requests,
-    reference_planning,
-)
+    joint_requests, motions, paths, pose_planning, pose_requests, reference_planning)
 from robodyn_ros.errors import ArgumentError, TrajectoryError
 from scipy.spatial.transform import Rotation
 

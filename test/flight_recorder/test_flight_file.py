@@ -8,8 +8,7 @@ import json
 import zipfile
 
 from flight_recorder.flights import about, eventful, go, MODEL, recording_rig
-from hypothesis import example, given, HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, HealthCheck, settings, strategies as st
 import numpy as np
 import own_laws
 import pytest

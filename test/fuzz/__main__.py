@@ -20,8 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / 'build' / 'fuzz'
 sys.path.insert(0, str(ROOT / 'test'))
 
-from fuzz.campaign import campaign, Judge  # noqa: E402, I100
-from fuzz.campaign import judged as of_urdf  # noqa: E402
+from fuzz.campaign import campaign, Judge, judged as of_urdf  # noqa: E402, I100
 from fuzz.judge import FAILED, VALID  # noqa: E402
 from fuzz.mutants import mutant  # noqa: E402
 

@@ -20,8 +20,7 @@ from robodyn_ros.flight_recorder.reading_log import ReadingLog, RecordedDriver
 from robodyn_ros.identification import result_files
 from robodyn_ros.identification.excitation import trajectory_file
 from robodyn_ros.identification.recordings.read import read as read_recording
-from robodyn_ros.identification.recordings.recording import Recording
-from robodyn_ros.identification.recordings.recording import write as write_recording
+from robodyn_ros.identification.recordings.recording import Recording, write as write_recording
 from robodyn_ros.model.friction_file import read_friction
 from robodyn_ros.model.resources import rows_path
 from robodyn_ros.nodes.middleware.parameter_files import values_in

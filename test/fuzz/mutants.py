@@ -6,8 +6,7 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from fuzz import malformed_urdfs as urdfs
-from fuzz import texts, trees
+from fuzz import malformed_urdfs as urdfs, texts, trees
 from lxml import etree
 from robodyn_ros import load_urdf
 from robots import ARM, EXTENDED, GRIPPER, OWN, random_tree, REAL

@@ -16,15 +16,8 @@ from robodyn_ros.control.references.reference_planning import interpolate
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification.excitation.base_regressor import (
-    BaseRegressor,
-    Limits,
-    little_information,
-    motion_limits,
-    of_matrix,
-    quality,
-    Shares,
-    smooth_condition,
-)
+    BaseRegressor, Limits, little_information, motion_limits, of_matrix, quality, Shares,
+    smooth_condition)
 from robodyn_ros.identification.excitation.collisions import Collisions, GROUND_NAME, shapes
 from robodyn_ros.identification.excitation.optimize import excite, MotionCost
 from robodyn_ros.identification.excitation.trajectory_file import Fourier, read

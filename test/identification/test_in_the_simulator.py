@@ -17,24 +17,12 @@ from functools import cache
 import numpy as np
 from numpy import ndarray
 import pytest
-from robodyn_ros import (
-    closed_loop,
-    Dynamics,
-    load_urdf,
-    RobotModel,
-    Settings,
-    simulate,
-    Waypoints,
-)
+from robodyn_ros import closed_loop, Dynamics, load_urdf, RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.control.settings.gain_stability import highest
 from robodyn_ros.identification import Estimate, identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression, rows_that_count
 from robodyn_ros.identification.excitation.base_regressor import (
-    BaseRegressor,
-    motion_limits,
-    quality,
-    Shares,
-)
+    BaseRegressor, motion_limits, quality, Shares)
 from robodyn_ros.identification.excitation.trajectory_file import Fourier
 from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion

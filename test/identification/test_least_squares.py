@@ -13,9 +13,7 @@ from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import base_of, number
 from robodyn_ros.identification.estimation.filtered_columns import (
-    RESPONSE_PERIODS,
-    rows_that_count,
-)
+    RESPONSE_PERIODS, rows_that_count)
 from robodyn_ros.identification.estimation.least_squares import least_squares, normal_solution
 from robodyn_ros.identification.estimation.regression import predicted, regression
 from robots import EXTENDED, GRIPPER, OWN, REAL

@@ -14,30 +14,19 @@ from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
 from robodyn_ros.identification.estimation.cross_validation import (
-    Candidate,
-    choose_weight,
-    Score,
-    Trial,
-)
+    Candidate, choose_weight, Score, Trial)
 from robodyn_ros.identification.estimation.estimate import trusted, with_inertial_parameters
 from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model
 from robodyn_ros.identification.estimation.physical_consistency import (
-    armature_scale,
-    PRIOR_WEIGHTS,
-)
+    armature_scale, PRIOR_WEIGHTS)
 from robodyn_ros.identification.estimation.regression import regression, VALIDATION_BLOCKS
 from robodyn_ros.identification.estimation.search import Mounting
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.result import (
-    of_estimate,
-    of_model,
-    ORDINARY,
-    result_issues,
-    WEIGHTED,
-)
+    of_estimate, of_model, ORDINARY, result_issues, WEIGHTED)
 from robodyn_ros.model.rigid_body import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')

@@ -18,18 +18,12 @@ from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.motion import prepare
 from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
 from robodyn_ros.identification.pipeline import (
-    identify_parts,
-    require_prediction,
-    without_contradiction,
-)
+    identify_parts, require_prediction, without_contradiction)
 from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import efforts_of, ORDINARY
 from robodyn_ros.identification.result_files import (
-    friction_parameters,
-    write_friction_file,
-    write_numbers,
-)
+    friction_parameters, write_friction_file, write_numbers)
 from robodyn_ros.model.rigid_body import pseudo_inertia
 from scipy.signal import lfilter
 import yaml

@@ -16,14 +16,7 @@ from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingErro
 from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import (
-    checked_motion,
-    checked_motions,
-    CheckedMotion,
-    joined,
-    parts_of,
-    PICTURE_PAUSE,
-    Source,
-)
+    checked_motion, checked_motions, CheckedMotion, joined, parts_of, PICTURE_PAUSE, Source)
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.result import of_model, validate
 import yaml

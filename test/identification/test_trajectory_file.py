@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from robodyn_ros.errors import IdentificationError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import (
-    Fourier,
-    JointTrajectory,
-    MAX_POINTS,
-    read,
-    smoothed,
-    through_poses,
-    write,
-)
+    Fourier, JointTrajectory, MAX_POINTS, read, smoothed, through_poses, write)
 from scipy.interpolate import BPoly
 import yaml
 

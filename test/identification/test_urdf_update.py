@@ -11,10 +11,7 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
 from robodyn_ros.identification.urdf_update import (
-    corrected_urdf,
-    ELEMENT_NAMES,
-    urdf_with_friction,
-)
+    corrected_urdf, ELEMENT_NAMES, urdf_with_friction)
 from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, random_tree, REAL, WIDE
 
 pytestmark = pytest.mark.slow

@@ -22,12 +22,7 @@ from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import checked_motion, parts_of
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.result import (
-    of_estimate,
-    of_model,
-    prediction_band,
-    repeats,
-    validate,
-)
+    of_estimate, of_model, prediction_band, repeats, validate)
 from robodyn_ros.identification.result_files import friction_parameters, write_friction
 from robodyn_ros.model.friction_file import read_friction
 import yaml

@@ -16,12 +16,7 @@ import pytest
 need('launch_ros.actions')
 
 from launch import LaunchDescription, LaunchService
-from launch.actions import (
-    EmitEvent,
-    IncludeLaunchDescription,
-    RegisterEventHandler,
-    TimerAction,
-)
+from launch.actions import EmitEvent, IncludeLaunchDescription, RegisterEventHandler, TimerAction
 from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource

@@ -6,20 +6,13 @@ from dataclasses import replace
 import struct
 import sys
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model.capsules import (
-    around,
-    capsule_around,
-    link_capsules,
-    mesh_points,
-    segment,
-    volume,
-)
+    around, capsule_around, link_capsules, mesh_points, segment, volume)
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.shapes import Shape
 from robodyn_ros.model.to_urdf import to_urdf

@@ -5,8 +5,7 @@
 from dataclasses import replace
 import math
 
-from hypothesis import given, HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import given, HealthCheck, settings, strategies as st
 import numpy as np
 from numpy import cos, sin
 import pytest

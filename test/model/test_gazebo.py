@@ -9,11 +9,7 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import InertiaError, ParameterError, UrdfError
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.model.ros2_control import (
-    controller_parameters,
-    gazebo_description,
-    STAND_IN_MASS,
-)
+from robodyn_ros.model.ros2_control import controller_parameters, gazebo_description, STAND_IN_MASS
 from robots import ARM
 
 LOCKED = {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}

@@ -4,8 +4,7 @@
 
 import sysconfig
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
@@ -13,17 +12,8 @@ from robodyn_ros.errors import ArgumentError, ParameterError, UnknownNameError, 
 from robodyn_ros.model import resources
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.model.rigid_body import (
-    body_of,
-    Inertial,
-    inertial_parameters,
-    is_consistent,
-    nearest_consistent,
-    of_body,
-    pseudo_inertia,
-    rotation_rpy,
-    rpy_rotation,
-    SECOND_MOMENTS,
-)
+    body_of, Inertial, inertial_parameters, is_consistent, nearest_consistent, of_body,
+    pseudo_inertia, rotation_rpy, rpy_rotation, SECOND_MOMENTS)
 from robodyn_ros.model.robot import initial_position, roomy_position, with_payload
 from robots import ARM, OWN
 from scipy.optimize import minimize

@@ -9,8 +9,7 @@ import sys
 import time
 from xml.sax.saxutils import quoteattr
 
-from fuzz import campaign, files, texts
-from fuzz import malformed_urdfs as urdfs
+from fuzz import campaign, files, malformed_urdfs as urdfs, texts
 from fuzz.judge import Canary, FAILED, judge, VALID, Verdict
 from fuzz.mutants import Mutant, mutant
 from lxml import etree

@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 from robodyn_ros.cli.controller import get, goto, reset, set_, status, stop
 from robodyn_ros.errors import (
-    ArgumentError,
-    ParameterError,
-    RosError,
-    TrajectoryError,
-    UnknownNameError,
-)
+    ArgumentError, ParameterError, RosError, TrajectoryError, UnknownNameError)
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 

@@ -13,12 +13,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.waitable import NumberOfEntities, Waitable
 from robodyn_ros.nodes.middleware.executor import (
-    BURST,
-    ChangeMonitor,
-    CLOCK_PERIOD,
-    TolerantExecutor,
-    woken_by_signals,
-)
+    BURST, ChangeMonitor, CLOCK_PERIOD, TolerantExecutor, woken_by_signals)
 from robodyn_ros.nodes.middleware.raw_subscription import RCLError
 from rosgraph_msgs.msg import Clock
 

@@ -14,11 +14,7 @@ from robodyn_ros.nodes import controller, simulator
 from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, rotors, warn_of_unknown
 from robodyn_ros.nodes.middleware import middleware
 from robodyn_ros.nodes.middleware.parameter_files import (
-    check_sections,
-    config_path,
-    one_file,
-    unread,
-)
+    check_sections, config_path, one_file, unread)
 from robodyn_ros.nodes.middleware.parameters import Parameters
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',

@@ -8,13 +8,7 @@ from processes import until
 import pytest
 from robodyn_ros.errors import DemoError
 from robodyn_ros.nodes.clients.processes import (
-    Child,
-    ending_once,
-    free_domain,
-    interrupts_later,
-    running,
-    undisturbed,
-)
+    Child, ending_once, free_domain, interrupts_later, running, undisturbed)
 
 # Says when it is ready, counts interrupts and ends on the first, or never
 GENTLE = [sys.executable, '-uc', 'import signal, time\n'

@@ -14,10 +14,7 @@ from rclpy.serialization import serialize_message
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.middleware.raw_waitable import LargeMessages
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
-    ClockSkew,
-    MAX_CLOCK_OFFSET,
-    TRANSIT_WINDOW,
-)
+    ClockSkew, MAX_CLOCK_OFFSET, TRANSIT_WINDOW)
 from robodyn_ros.wire import cdr
 from robodyn_ros.wire.codecs import JointStateDecoder, JointStateEncoder
 from robodyn_ros.wire.decoders import ACCEPTED

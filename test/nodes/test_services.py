@@ -14,12 +14,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robodyn_ros.nodes.middleware.client_session import (
-    PolledClient,
-    RESEND_INTERVAL,
-    Services,
-    session,
-    until,
-)
+    PolledClient, RESEND_INTERVAL, Services, session, until)
 from std_srvs.srv import Trigger
 
 SUCCESS = SetParametersResult(successful=True)

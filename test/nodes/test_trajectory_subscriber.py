@@ -11,8 +11,7 @@ import warnings
 
 from builtin_interfaces.msg import Duration, Time
 from control.rig import Rig
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from nodes.bring_up import POSE
 import numpy as np
 from processes import until
@@ -30,12 +29,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.executor import Throttle
 from robodyn_ros.nodes.topics import trajectory_action, trajectory_subscriber
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
-    MAX_MESSAGE_BYTES,
-    MAX_START_DELAY,
-    Request,
-    StreamRate,
-    TrajectorySubscriber,
-)
+    MAX_MESSAGE_BYTES, MAX_START_DELAY, Request, StreamRate, TrajectorySubscriber)
 from std_msgs.msg import Header
 from thorough import seeds
 from trajectories import trajectory_bytes

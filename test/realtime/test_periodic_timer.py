@@ -20,12 +20,7 @@ from robodyn_ros.realtime import system_checks
 from robodyn_ros.realtime.native import io, probe
 from robodyn_ros.realtime.native.loop import aligned_copy
 from robodyn_ros.realtime.periodic_timer import (
-    CANDIDATE_RATES,
-    Grid,
-    judge,
-    measure,
-    sharpen_timers,
-)
+    CANDIDATE_RATES, Grid, judge, measure, sharpen_timers)
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.wire.codecs import EffortEncoder
 from std_msgs.msg import Float64MultiArray

@@ -18,13 +18,7 @@ from processes import until
 import pytest
 from robodyn_ros.realtime import scheduling
 from robodyn_ros.realtime.scheduling import (
-    listed,
-    MIN_SLICE,
-    scheduled,
-    Scheduling,
-    shared,
-    shortened,
-)
+    listed, MIN_SLICE, scheduled, Scheduling, shared, shortened)
 
 # Gives all privileges up, takes limits, asks, and tells what it got and what the kernel says
 ASK = """

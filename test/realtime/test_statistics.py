@@ -7,29 +7,14 @@ import json
 from math import inf, isnan, nan
 import pickle
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.statistics import (
-    ERROR,
-    FORMAT,
-    load,
-    no_cycles,
-    OK,
-    quality,
-    rate,
-    save,
-    spread,
-    Tally,
-    TIMING,
-    Timing,
-    TimingAbout,
-    WARN,
-    worst,
-)
+    ERROR, FORMAT, load, no_cycles, OK, quality, rate, save, spread, Tally, TIMING, Timing,
+    TimingAbout, WARN, worst)
 from robodyn_ros.wire.decoders import ACCEPTED, MALFORMED, REASONS
 
 LIMITS = {'rate_warn': 0.05, 'rate_error': 0.1, 'execution_warn': 1e-3, 'execution_error': 2e-3,

@@ -6,8 +6,7 @@ from dataclasses import replace
 import re
 import sys
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -15,13 +14,7 @@ from robodyn_ros.errors import DemoError, require_modules
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.viewer import REQUIRED_MODULES
 from robodyn_ros.viewer.quantities import (
-    along,
-    drawn,
-    ellipsoid,
-    shares,
-    slider_range,
-    torque_table,
-)
+    along, drawn, ellipsoid, shares, slider_range, torque_table)
 from robodyn_ros.viewer.robot_nodes import extent, link_shapes, rods
 
 TWO_LINK = share_path('urdf', 'two_link.urdf')

@@ -5,19 +5,14 @@
 import math
 
 from builtin_interfaces.msg import Duration, Time
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from robodyn_ros.errors import ArgumentError, TrajectoryError
 from robodyn_ros.wire.cdr import write
 from robodyn_ros.wire.codecs import (
-    EffortDecoder,
-    EffortEncoder,
-    JointStateDecoder,
-    JointStateEncoder,
-)
+    EffortDecoder, EffortEncoder, JointStateDecoder, JointStateEncoder)
 from robodyn_ros.wire.decoders import ACCEPTED, FOREIGN, LENGTHS
 from robodyn_ros.wire.joint_trajectory import FIELDS, JointTrajectoryMessage
 from sensor_msgs.msg import JointState

@@ -13,15 +13,14 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from . import status
 from .followed_references import PoseReference, TrajectoryReference
 from .history import History, Version
+from . import status
 from .partner_and_policy import PartnerReference, PolicyReference
 from .settings_in_force import SettingsInForce
 from .status import Pace
 from ..cycle import ring_buffer
-from ..cycle.compile import begin as begin_compilation
-from ..cycle.compile import compiled, CYCLE_INPUTS, PLAIN
+from ..cycle.compile import begin as begin_compilation, compiled, CYCLE_INPUTS, PLAIN
 from ..inputs.partner import CouplingState
 from ..laws import registry
 from ..laws.law import PARTNER

@@ -14,29 +14,12 @@ from numpy.typing import ArrayLike
 from .status import STREAM_HORIZON
 from ..declare import as_matrix
 from ..inputs.pose_tracking import (
-    Points,
-    PosePoints,
-    sample,
-    STIFFNESS,
-    STIFFNESS_LAW,
-    WRENCH,
-    WRENCH_END,
-    WRENCH_IN_TOOL,
-)
+    Points, PosePoints, sample, STIFFNESS, STIFFNESS_LAW, WRENCH, WRENCH_END, WRENCH_IN_TOOL)
 from ..laws import registry
 from ..laws.law import POSE
 from ..references.pose_planning import (
-    at_rest,
-    at_twist,
-    checked_pose,
-    checked_stiffness,
-    checked_wrench,
-    pose_limits,
-    PoseState,
-    sample_pose,
-    splice_poses,
-    to_pose,
-)
+    at_rest, at_twist, checked_pose, checked_stiffness, checked_wrench, pose_limits, PoseState,
+    sample_pose, splice_poses, to_pose)
 from ..references.reference_planning import from_now_on, plan_motion, PlannedReference
 from ..references.trajectory import is_streamed, splice, Waypoints
 from ..settings.motion_limits import motion_limits, MotionLimits

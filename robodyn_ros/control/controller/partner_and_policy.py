@@ -16,25 +16,9 @@ import numpy as np
 from numpy import ndarray
 
 from ..inputs.partner import (
-    ALIGNED,
-    AWAY,
-    check_continues,
-    check_coupling,
-    checked,
-    checked_policy,
-    COUPLED,
-    CouplingState,
-    DAMPING,
-    HEADER,
-    JointMap,
-    LastingGains,
-    Partner,
-    Policy,
-    POSITION,
-    STIFFNESS,
-    VELOCITY,
-    WAITING,
-)
+    ALIGNED, AWAY, check_continues, check_coupling, checked, checked_policy, COUPLED,
+    CouplingState, DAMPING, HEADER, JointMap, LastingGains, Partner, Policy, POSITION, STIFFNESS,
+    VELOCITY, WAITING)
 from ..laws import registry
 from ..laws.law import PARTNER, POLICY
 from ..settings.settings import Settings

@@ -15,16 +15,8 @@ from .partner_and_policy import joint_map
 from ..cycle import trial
 from ..cycle.call import no_law
 from ..cycle.compile import (
-    begin_others,
-    law_address,
-    load_all_parts,
-    load_parts,
-    needed_parts,
-    needs_generic_dynamics,
-    OPTIONAL,
-    others_are_cached,
-    plain,
-)
+    begin_others, law_address, load_all_parts, load_parts, needed_parts, needs_generic_dynamics,
+    OPTIONAL, others_are_cached, plain)
 from ..cycle.compile_ahead import COMPILING
 from ..cycle.compile_laws import law_is_cached
 from ..laws import registry

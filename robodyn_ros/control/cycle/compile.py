@@ -16,9 +16,8 @@ from numba import from_dtype, types
 import numpy as np
 from numpy import ndarray
 
-from . import compile_ahead, cycle, plain_cycle, ring_buffer
-from . import compile_laws as law_code
 from .compile_ahead import CODE_NAME, plain
+from . import compile_ahead, compile_laws as law_code, cycle, plain_cycle, ring_buffer
 from .trial import address_of
 from ..inputs import partner, pose_tracking
 from ..inputs.pose_tracking import Points, PosePoints
@@ -29,17 +28,10 @@ from ..steps.cycle_data import CONTROLLER_STATE, Cycle, CYCLE_INPUT, JOINT, SETT
 from ..steps.payload_transition import PayloadInForce
 from ...compiler import second_process
 from ...compiler.jit import (
-    compile_callback,
-    compile_function,
-    is_cached,
-    jitable,
-    substitute,
-    tuple_type,
-)
+    compile_callback, compile_function, is_cached, jitable, substitute, tuple_type)
 from ...compiler.linking import caller, LinkedFunction
 from ...compiler.tuple_reference import Reference, reference_to, TupleMemory
-from ...dynamics import compile as dynamics_code
-from ...dynamics import numba_types
+from ...dynamics import compile as dynamics_code, numba_types
 from ...dynamics.entry_points import TABLE
 from ...dynamics.model_data import BODY, ModelData
 from ...state import STATE

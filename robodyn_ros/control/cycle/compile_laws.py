@@ -12,24 +12,15 @@ from numba.extending import register_jitable
 import numpy as np
 from numpy import ndarray
 
-from . import call
 from .call import ADDRESS, copied, no_law
+from . import call
 from .. import algebra, rotations
 from ..inputs import task
 from ..inputs.partner import Partner, Policy
 from ..inputs.task import Bounds, TASK, Task
 from ..laws import (
-    adaptive,
-    cartesian_impedance,
-    computed_torque,
-    disturbance_observer,
-    dynamics,
-    law,
-    pd,
-    registry,
-    spring,
-    task_space,
-)
+    adaptive, cartesian_impedance, computed_torque, disturbance_observer, dynamics, law, pd,
+    registry, spring, task_space)
 from ..laws.law import Arm, Law
 from ..steps import robot_dynamics
 from ..steps.cycle_data import JOINT, LawMemory

@@ -15,24 +15,9 @@ from .call import call_law, forget
 from ..inputs import partner, pose_tracking
 from ..laws.law import Arm
 from ..steps import (
-    collisions,
-    friction_compensation,
-    frozen_readings,
-    gravity_check,
-    guard,
-    limits,
-    lowering,
-    momentum_observer,
-    motion_checks,
-    motor_test,
-    payload_transition,
-    phase_efforts,
-    plausibility,
-    self_collision,
-    time_scaling,
-    trajectory_tracking,
-    velocity_estimator,
-)
+    collisions, friction_compensation, frozen_readings, gravity_check, guard, limits, lowering,
+    momentum_observer, motion_checks, motor_test, payload_transition, phase_efforts, plausibility,
+    self_collision, time_scaling, trajectory_tracking, velocity_estimator)
 from ..steps.cycle_data import Cycle, LawMemory, Vectors
 from ..steps.guard import GRAVITY_COMPENSATION, STOP_WITH_GRAVITY
 from ..steps.robot_dynamics import gravity, mass_matrix

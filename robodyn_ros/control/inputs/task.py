@@ -20,15 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..declare import (
-    choice,
-    matrix,
-    number,
-    numbers,
-    record_dtype,
-    TASK_RECORD,
-    text,
-)
+from ..declare import choice, matrix, number, numbers, record_dtype, TASK_RECORD, text
 from ...dynamics.model_data import no_frame
 
 #: Axes of stiffness and errors, in the order of their numbers.

@@ -42,22 +42,8 @@ from ..declare import gain, PerJoint
 from ...dynamics import entry_points
 from ...dynamics.coriolis import velocities
 from ...dynamics.pseudo_inertia import (  # noqa: I101
-    dot4,
-    inertial_wrench,
-    Matrix4,
-    Matrix34,
-    of_body,
-    plus,
-    plus34,
-    point_accelerations,
-    point_velocities,
-    power_matrix,
-    read4,
-    scale34,
-    times_transposed,
-    transposed,
-    write4,
-)
+    dot4, inertial_wrench, Matrix4, Matrix34, of_body, plus, plus34, point_accelerations,
+    point_velocities, power_matrix, read4, scale34, times_transposed, transposed, write4)
 from ...dynamics.spatial import joint_effort, wrench_to_parent
 
 # Weights with 2 - 1 = 1, 2 β₁ - β₂ = 1/2 and 2 β₁² - β₂² = 0, which leave C(q, q̇) (q̇ + s)

@@ -18,32 +18,11 @@ from numpy import ndarray
 from .law import Arm, Law, POSE
 from .spring import BEGUN, COUPLED, fill, spring_force, TankMemory, turn_force, vary_stiffness
 from .task_space import (
-    add_force,
-    add_posture,
-    add_wrench,
-    mobility,
-    pose_error,
-    PostureGains,
-    select,
-    task_jacobian,
-    to_task_axes,
-    velocity_error,
-)
+    add_force, add_posture, add_wrench, mobility, pose_error, PostureGains, select, task_jacobian,
+    to_task_axes, velocity_error)
 from ..algebra import (
-    dot,
-    lower_times,
-    plus,
-    put,
-    put_column,
-    put_row,
-    row,
-    scaled,
-    times,
-    transposed_times,
-    vector,
-    Vector6,
-    ZERO,
-)
+    dot, lower_times, plus, put, put_column, put_row, row, scaled, times, transposed_times, vector,
+    Vector6, ZERO)
 from ..inputs.task import GIVEN, TOOL_AXES, UNIT_INERTIA
 
 # Of cyclic Jacobi rotations, as the law begins, and in each cycle after. D is positive definite

@@ -9,19 +9,8 @@ from numpy import ndarray
 from .dynamics import bias
 from .law import Arm, Law, POSE
 from .task_space import (
-    add_posture,
-    add_wrench,
-    mobility,
-    pose_error,
-    PostureGains,
-    required_acceleration,
-    select,
-    shorten,
-    task_jacobian,
-    to_task_axes,
-    turn,
-    velocity_error,
-)
+    add_posture, add_wrench, mobility, pose_error, PostureGains, required_acceleration, select,
+    shorten, task_jacobian, to_task_axes, turn, velocity_error)
 from ..algebra import cholesky_solve, damped_cholesky
 from ..inputs.task import TOOL_AXES
 

@@ -19,16 +19,8 @@ from typing import Any, get_type_hints
 from numpy import ndarray
 
 from . import (
-    adaptive,
-    cartesian_impedance,
-    computed_torque,
-    disturbance_observer,
-    feedback_policy,
-    hand_guiding,
-    leader_follower,
-    operational_space,
-    pd,
-)
+    adaptive, cartesian_impedance, computed_torque, disturbance_observer, feedback_policy,
+    hand_guiding, leader_follower, operational_space, pd)
 from .law import Law
 from .task_space import PostureGains
 from ..declare import choice

@@ -10,18 +10,7 @@ from numpy import ndarray
 
 from .law import Arm
 from ..algebra import (
-    cholesky_solve,
-    column,
-    damped_cholesky,
-    dot,
-    plus,
-    put,
-    put_row,
-    row,
-    vector,
-    Vector6,
-    ZERO,
-)
+    cholesky_solve, column, damped_cholesky, dot, plus, put, put_row, row, vector, Vector6, ZERO)
 from ..declare import gain, PerJoint
 from ..inputs.task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ..rotations import log, multiplied_transposed, rows

@@ -17,13 +17,12 @@ from typing import Any
 from numba import types
 import numpy as np
 
-from . import joint_requests, motions, paths, pose_requests
-from . import request as request_data
+from . import joint_requests, motions, paths, pose_requests, request as request_data
 from .joint_requests import plan_joints
 from .pose_requests import plan_poses, sample_poses
 from .request import Request, request
-from .. import rotations
 from ..cycle.compile_ahead import plain
+from .. import rotations
 from ..inputs import pose_tracking
 from ...compiler import second_process
 from ...compiler.jit import compile_callback, is_cached, jitable, tuple_type

@@ -8,45 +8,12 @@ from numpy import ndarray
 
 from . import paths
 from .motions import (
-    nearest_turn,
-    plan_goal,
-    plan_stop,
-    plan_velocity,
-    rate,
-    second,
-    value,
-    write_phases,
-)
+    nearest_turn, plan_goal, plan_stop, plan_velocity, rate, second, value, write_phases)
 from .request import (
-    ACCELERATION,
-    BOUNDED,
-    CATCH_UP_SHARE,
-    CATCH_UP_TIME,
-    DEFAULT_TIME,
-    JUMP,
-    KIND,
-    LIMIT_ROUNDING,
-    LOWER,
-    MIN_DURATION,
-    NO_LIMITS,
-    NOT_FINITE,
-    OK,
-    OUTSIDE,
-    OVERDUE_FACTOR,
-    PERIODIC,
-    refused,
-    Request,
-    SHORT_SEGMENTS,
-    start_time,
-    STOP,
-    STREAM_PERIODS,
-    TARGET,
-    TOLERANCE,
-    TOO_FAST,
-    UPPER,
-    VELOCITY,
-    WAYPOINT,
-)
+    ACCELERATION, BOUNDED, CATCH_UP_SHARE, CATCH_UP_TIME, DEFAULT_TIME, JUMP, KIND, LIMIT_ROUNDING,
+    LOWER, MIN_DURATION, NO_LIMITS, NOT_FINITE, OK, OUTSIDE, OVERDUE_FACTOR, PERIODIC, refused,
+    Request, SHORT_SEGMENTS, start_time, STOP, STREAM_PERIODS, TARGET, TOLERANCE, TOO_FAST, UPPER,
+    VELOCITY, WAYPOINT)
 from ..inputs.pose_tracking import Points, segment_of
 from ..steps.acceleration_limits import VELOCITY_SHARE
 from ..steps.cycle_data import Cycle

@@ -17,23 +17,8 @@ from math import floor, isfinite, pi, sqrt
 from numpy import ndarray
 
 from .request import (
-    ACCELERATION,
-    DEFAULT_TIME,
-    JERK,
-    LIMIT_ROUNDING,
-    LOWER,
-    MAX_MAGNITUDE,
-    MIN_DURATION,
-    NO_LIMITS,
-    NOT_FINITE,
-    OK,
-    OUTSIDE,
-    PHASES,
-    TOO_FAST,
-    UNREACHABLE,
-    UPPER,
-    VELOCITY,
-)
+    ACCELERATION, DEFAULT_TIME, JERK, LIMIT_ROUNDING, LOWER, MAX_MAGNITUDE, MIN_DURATION,
+    NO_LIMITS, NOT_FINITE, OK, OUTSIDE, PHASES, TOO_FAST, UNREACHABLE, UPPER, VELOCITY)
 
 BISECTIONS = 40
 CRUISE, BRAKE, STOP = 3, 4, 7    # phase of the cruise, and first ones of the ramps after it

@@ -6,44 +6,12 @@ from math import isfinite, sqrt
 
 from numpy import ndarray
 
-from .motions import (
-    faulty,
-    nearest_turn,
-    plan_stop,
-    rate,
-    second,
-    shift,
-    value,
-    write_phases,
-)
+from .motions import faulty, nearest_turn, plan_stop, rate, second, shift, value, write_phases
 from .request import (
-    ACCELERATION,
-    ACCELERATIONS,
-    CHECKED_PARTS,
-    DEFAULT_TIME,
-    DERIVATIVES,
-    EFFORTS,
-    JERK,
-    JUMP,
-    LIMIT_ROUNDING,
-    LOWER,
-    MAX_REST_VELOCITY,
-    MAY_END_MOVING,
-    MIN_DURATION,
-    MOVING_END,
-    NOT_FINITE,
-    OK,
-    PERIODIC,
-    POSITIONS,
-    Request,
-    TOLERANCE,
-    UNREACHABLE,
-    UPPER,
-    VELOCITIES,
-    VELOCITY,
-    WAYPOINTS,
-    WRONG_TIMES,
-)
+    ACCELERATION, ACCELERATIONS, CHECKED_PARTS, DEFAULT_TIME, DERIVATIVES, EFFORTS, JERK, JUMP,
+    LIMIT_ROUNDING, LOWER, MAX_REST_VELOCITY, MAY_END_MOVING, MIN_DURATION, MOVING_END, NOT_FINITE,
+    OK, PERIODIC, POSITIONS, Request, TOLERANCE, UNREACHABLE, UPPER, VELOCITIES, VELOCITY,
+    WAYPOINTS, WRONG_TIMES)
 
 # rad | m and rad/s | m/s by which a path may be elsewhere than the reference without being joined
 SAME_STATE = 1e-9

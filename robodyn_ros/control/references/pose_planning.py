@@ -18,25 +18,9 @@ from numpy.typing import ArrayLike
 from .compile_planner import plan
 from .pose_requests import plan_poses, sample_poses
 from .request import (
-    JERK,
-    KIND,
-    MIN_DURATION,
-    OK,
-    POSE,
-    QUATERNION_TOLERANCE,
-    Request,
-    request,
-    TOO_FAST,
-    TWIST,
-    VELOCITY,
-)
-from ..declare import (
-    as_matrix,
-    direction,
-    ELEMENT_ROUNDING,
-    negative_direction,
-    refusal,
-)
+    JERK, KIND, MIN_DURATION, OK, POSE, QUATERNION_TOLERANCE, Request, request, TOO_FAST, TWIST,
+    VELOCITY)
+from ..declare import as_matrix, direction, ELEMENT_ROUNDING, negative_direction, refusal
 from ..inputs.pose_tracking import HEADER, no_command, PosePoints
 from ..settings.motion_limits import limit_rows, MotionLimits
 from ..settings.settings import Settings

@@ -7,26 +7,9 @@ from math import inf, isfinite
 from .joint_requests import approached, go_on_and_stop
 from .motions import plan_goal, plan_velocity, write_phases
 from .request import (
-    ACCELERATION,
-    BOUNDED,
-    CATCH_UP_SHARE,
-    JUMP,
-    KIND,
-    LIMIT_ROUNDING,
-    NOT_FINITE,
-    OK,
-    OUTSIDE,
-    POSE_TOLERANCE_TIME,
-    QUATERNION_TOLERANCE,
-    refused,
-    Request,
-    SHORT_SEGMENTS,
-    start_time,
-    STREAM_PERIODS,
-    TOO_FAST,
-    TWIST,
-    VELOCITY,
-)
+    ACCELERATION, BOUNDED, CATCH_UP_SHARE, JUMP, KIND, LIMIT_ROUNDING, NOT_FINITE, OK, OUTSIDE,
+    POSE_TOLERANCE_TIME, QUATERNION_TOLERANCE, refused, Request, SHORT_SEGMENTS, start_time,
+    STREAM_PERIODS, TOO_FAST, TWIST, VELOCITY)
 from ..inputs.pose_tracking import follow_pose, NO_LAW, PosePoints, STIFFNESS_LAW
 from ..rotations import exp, log, multiplied, multiplied_transposed, rows
 from ..steps.cycle_data import Cycle

@@ -12,28 +12,9 @@ from numpy import ndarray
 from .compile_planner import plan as run
 from .joint_requests import plan_joints, state_at
 from .request import (
-    ACCELERATIONS,
-    DERIVATIVES,
-    JUMP,
-    KIND,
-    MAX_MAGNITUDE,
-    MAY_END_MOVING,
-    MOVING_END,
-    NO_LIMITS,
-    NOT_FINITE,
-    OUTSIDE,
-    PATH,
-    Request,
-    request,
-    segments_of,
-    STOP,
-    TARGET,
-    TOO_FAST,
-    VELOCITIES,
-    WAYPOINT,
-    WAYPOINTS,
-    WRONG_TIMES,
-)
+    ACCELERATIONS, DERIVATIVES, JUMP, KIND, MAX_MAGNITUDE, MAY_END_MOVING, MOVING_END, NO_LIMITS,
+    NOT_FINITE, OUTSIDE, PATH, Request, request, segments_of, STOP, TARGET, TOO_FAST, VELOCITIES,
+    WAYPOINT, WAYPOINTS, WRONG_TIMES)
 from .trajectory import is_streamed, is_target, joint_order, MAX_WAYPOINTS, Waypoints
 from ..inputs.pose_tracking import HEADER, Points
 from ..settings.motion_limits import limit_rows, MotionLimits

@@ -16,21 +16,8 @@ from .gain_stability import check, check_rate, GAIN_MARGIN, highest, highest_dam
 from .motion_limits import evaluated, Scarcity, scarcity
 from .parameters import ControlParameters
 from .task_stability import (
-    ACCELERATION_MARGIN,
-    check_adaptation,
-    check_integral,
-    check_task,
-    check_walls,
-    OBSERVER,
-)
-from ..declare import (
-    checked,
-    JOINT_RECORD,
-    record_value,
-    recorded,
-    SETTINGS_RECORD,
-    TASK_RECORD,
-)
+    ACCELERATION_MARGIN, check_adaptation, check_integral, check_task, check_walls, OBSERVER)
+from ..declare import checked, JOINT_RECORD, record_value, recorded, SETTINGS_RECORD, TASK_RECORD
 from ..inputs.partner import check_coupling
 from ..inputs.task import TASK
 from ..laws import registry

@@ -28,16 +28,8 @@ from numpy.typing import ArrayLike
 
 from .friction import viscous
 from .gain_stability import (
-    GAIN_MARGIN,
-    Gains,
-    highest,
-    listing,
-    Loop,
-    RADIUS_TOLERANCE,
-    rounded,
-    SEARCH_LEVELS,
-    transposed,
-)
+    GAIN_MARGIN, Gains, highest, listing, Loop, RADIUS_TOLERANCE, rounded, SEARCH_LEVELS,
+    transposed)
 from .task_and_bounds import coincidence, workspace_planes
 from ..algebra import damped_cholesky
 from ..declare import as_matrix, square_root

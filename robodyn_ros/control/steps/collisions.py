@@ -34,9 +34,8 @@ from numpy import ndarray, record
 
 from . import guard
 from .trajectory_tracking import yields
-from ..declare import choice, number, numbers, PerJoint
-from ..declare import JOINT_RECORD as JOINT
-from ..declare import SETTINGS_RECORD as SETTINGS
+from ..declare import (
+    choice, JOINT_RECORD as JOINT, number, numbers, PerJoint, SETTINGS_RECORD as SETTINGS)
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

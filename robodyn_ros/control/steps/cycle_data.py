@@ -20,21 +20,9 @@ import numpy as np
 from numpy import ndarray
 
 from . import (
-    collisions,
-    friction_compensation,
-    frozen_readings,
-    gravity_check,
-    guard,
-    limits,
-    lowering,
-    momentum_observer,
-    motion_checks,
-    motor_test,
-    payload_transition,
-    plausibility,
-    trajectory_tracking,
-    velocity_estimator,
-)
+    collisions, friction_compensation, frozen_readings, gravity_check, guard, limits, lowering,
+    momentum_observer, motion_checks, motor_test, payload_transition, plausibility,
+    trajectory_tracking, velocity_estimator)
 from ..declare import JOINT_RECORD, record_dtype, RobotParameters, SETTINGS_RECORD
 from ..inputs import partner, pose_tracking, task
 from ..inputs.partner import Partner, Policy

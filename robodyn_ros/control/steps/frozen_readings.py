@@ -34,8 +34,8 @@ from typing import NamedTuple, TYPE_CHECKING
 
 from numpy import ndarray, record
 
-from . import guard
 from .acceleration_limits import ACCELERATION_SHARE, effective_delay, limit_rates, VELOCITY_SHARE
+from . import guard
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

@@ -34,9 +34,8 @@ import numpy as np
 from numpy import ndarray, record
 
 from .velocity_estimator import slower, VELOCITY_OR_FAULT
-from ..declare import choice, flag, number, numbers, PerJoint
-from ..declare import JOINT_RECORD as JOINT
-from ..declare import SETTINGS_RECORD as SETTINGS
+from ..declare import (
+    choice, flag, JOINT_RECORD as JOINT, number, numbers, PerJoint, SETTINGS_RECORD as SETTINGS)
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

@@ -26,8 +26,7 @@ from typing import Any, TYPE_CHECKING
 from numpy import ndarray, record
 
 from .guard import at_rest, FAULT, NO_REASON
-from ..declare import flag, JOINT_RECORD, numbers, PerJoint
-from ..declare import SETTINGS_RECORD as SETTINGS
+from ..declare import flag, JOINT_RECORD, numbers, PerJoint, SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle

@@ -23,8 +23,7 @@ from numpy import ndarray
 
 from .robot_dynamics import inverse_dynamics
 from ..algebra import filtered, momentum_change
-from ..declare import choice, number
-from ..declare import SETTINGS_RECORD as SETTINGS
+from ..declare import choice, number, SETTINGS_RECORD as SETTINGS
 from ...dynamics.friction import advance_presliding, loaded_friction
 from ...dynamics.model_data import ModelData
 

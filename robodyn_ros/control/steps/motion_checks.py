@@ -18,25 +18,10 @@ import numpy as np
 from numpy import ndarray, record
 
 from .guard import (
-    beyond_limits,
-    EFFORT_OSCILLATES,
-    FOLLOWING_ERROR,
-    JOINT_BLOCKED,
-    MAX_REST_VELOCITY,
-    NO_REASON,
-    POSITION_OUTSIDE,
-    POWER_ABOVE_LIMIT,
-    WRONG_DIRECTION,
-)
+    beyond_limits, EFFORT_OSCILLATES, FOLLOWING_ERROR, JOINT_BLOCKED, MAX_REST_VELOCITY, NO_REASON,
+    POSITION_OUTSIDE, POWER_ABOVE_LIMIT, WRONG_DIRECTION)
 from .limits import EFFORT_ROUNDING, OSCILLATION_SWING
-from ..declare import (
-    by_joint_type,
-    JOINT_RECORD,
-    number,
-    numbers,
-    PerJoint,
-    SETTINGS_RECORD,
-)
+from ..declare import by_joint_type, JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
 from ..inputs.pose_tracking import Points
 
 if TYPE_CHECKING:

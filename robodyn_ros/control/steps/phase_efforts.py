@@ -15,16 +15,8 @@ from numpy import ndarray, record
 
 from .collisions import react
 from .guard import (
-    at_rest,
-    COLLISION,
-    FADING_SPEED,
-    FAULT_HOLD,
-    note_fault_speed,
-    OTHER_JOINT_MOVES,
-    PARTNER_LOST,
-    VELOCITY_ABOVE_LIMIT,
-    WRONG_DIRECTION,
-)
+    at_rest, COLLISION, FADING_SPEED, FAULT_HOLD, note_fault_speed, OTHER_JOINT_MOVES,
+    PARTNER_LOST, VELOCITY_ABOVE_LIMIT, WRONG_DIRECTION)
 from .lowering import limit_share, lower, lowers
 from .motor_faults import motor_fault
 

@@ -29,18 +29,11 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy import ndarray, record
 
-from . import frozen_readings
 from .frozen_readings import CONSISTENCY_TIME
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
+from . import frozen_readings
 from .velocity_estimator import MAX_CREDIBLE_VELOCITY
-from ..declare import (
-    by_joint_type,
-    JOINT_RECORD,
-    number,
-    numbers,
-    PerJoint,
-    SETTINGS_RECORD,
-)
+from ..declare import by_joint_type, JOINT_RECORD, number, numbers, PerJoint, SETTINGS_RECORD
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

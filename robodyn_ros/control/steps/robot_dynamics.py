@@ -19,8 +19,7 @@ from numpy import ndarray
 
 from ...compiler.linking import DeferredFunction
 from ...compiler.tuple_reference import Reference
-from ...dynamics import compile as dynamics_code
-from ...dynamics import entry_points, numba_types
+from ...dynamics import compile as dynamics_code, entry_points, numba_types
 from ...dynamics.model_data import ADDRESSED_KERNELS, ModelData, Workspace
 from ...dynamics.numba_types import MATRIX, VECTOR
 

@@ -30,17 +30,7 @@ from ..inputs.task import Bounds
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
 from ...dynamics.model_data import ModelData, Vector3, Workspace
 from ...dynamics.spatial import (
-    add,
-    cross,
-    dot,
-    origin,
-    place_joints,
-    put,
-    scale,
-    sub,
-    to_parent,
-    vec,
-)
+    add, cross, dot, origin, place_joints, put, scale, sub, to_parent, vec)
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

@@ -16,8 +16,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..declare import choice, number
-from ..declare import SETTINGS_RECORD as SETTINGS
+from ..declare import choice, number, SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
     from .cycle_data import Cycle, Vectors

@@ -12,8 +12,7 @@ from numpy import ndarray
 
 from .base_parameters import base_parameters, BaseParameters
 from .filtered_columns import decimated
-from .least_squares import determined_part, solution_without
-from .least_squares import solve as solve_freely
+from .least_squares import determined_part, solution_without, solve as solve_freely
 from .physical_consistency import divisors, Prior, PRIOR_WEIGHTS, solve
 from .regression import Regression, regression, VALIDATION_BLOCKS
 from .search import AS_RECORDED, Mounting

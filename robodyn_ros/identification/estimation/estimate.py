@@ -12,14 +12,7 @@ from scipy.signal import oaconvolve
 
 from .base_parameters import BaseParameters
 from .regression import (
-    FRICTION_TERMS,
-    LOAD_TERM,
-    Parameters,
-    predicted,
-    presliding_model,
-    Regression,
-    triangle,
-)
+    FRICTION_TERMS, LOAD_TERM, Parameters, predicted, presliding_model, Regression, triangle)
 from ..motion import Motion
 from ..options import ParameterSelection
 from ...errors import IdentificationError, UnknownNameError

@@ -16,8 +16,7 @@ from ..filtering import LowPass
 from ..motion import Motion
 from ..options import ParameterSelection
 from ...compiler.jit import compile_function, jitable
-from ...dynamics import Batch
-from ...dynamics import friction as model_friction
+from ...dynamics import Batch, friction as model_friction
 from ...dynamics.friction import advance_presliding, loaded_friction
 from ...dynamics.model_data import friction_parameters
 from ...model.robot import RobotModel

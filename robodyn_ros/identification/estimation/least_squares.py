@@ -12,14 +12,8 @@ from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
 from .estimate import (
-    autocovariance,
-    covariance,
-    Estimate,
-    independent_samples,
-    lengths,
-    trusted,
-    with_spread_of_blocks,
-)
+    autocovariance, covariance, Estimate, independent_samples, lengths, trusted,
+    with_spread_of_blocks)
 from .regression import Compressed, Regression, triangle, VALIDATION_BLOCKS
 from ...errors import IdentificationError
 

@@ -11,14 +11,8 @@ import numpy as np
 from numpy import ndarray
 
 from .filtered_columns import (
-    gravity_efforts,
-    inertial_columns,
-    kept_columns,
-    kinematics,
-    path_friction,
-    rows_that_count,
-    thinner,
-)
+    gravity_efforts, inertial_columns, kept_columns, kinematics, path_friction, rows_that_count,
+    thinner)
 from ..motion import Motion
 from ..options import ParameterSelection, USUAL_PARAMETERS
 from ...dynamics import Batch

@@ -13,16 +13,8 @@ from numpy import ndarray
 from scipy.optimize import minimize
 
 from .base_regressor import (
-    BaseRegressor,
-    Criterion,
-    known_rows,
-    Limits,
-    little_information,
-    of_matrix,
-    Quality,
-    quality,
-    smooth_condition,
-)
+    BaseRegressor, Criterion, known_rows, Limits, little_information, of_matrix, Quality, quality,
+    smooth_condition)
 from .trajectory_file import Fourier
 from ..motion import Motion
 from ...dynamics import Dynamics

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from . import units as of_units
 from .columns import by_count, by_header, by_map, Columns, Found
+from . import units as of_units
 from .joint_states import BAG_SUFFIXES, read_bag, read_echo, recording_of
 from .read_table import FORMATS_REMEDY, read_csv, read_mat, read_npz, Table, text_of
 from .recording import by_stamp, Recording, unwrapped

@@ -18,10 +18,7 @@ from ..middleware.parameter_files import values_in
 from ..middleware.parameters import Parameter, WRITTEN
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
-    holding_warning,
-    most_resting_error,
-    resting_error_warning,
-)
+    holding_warning, most_resting_error, resting_error_warning)
 from ...control.settings.settings import checked_masses, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError

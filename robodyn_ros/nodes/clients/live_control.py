@@ -25,12 +25,7 @@ from std_srvs.srv import Trigger
 import yaml
 
 from .play import trajectory_message
-from .running_controller import (
-    DONE,
-    parameter_request,
-    TRANSITION_TIMEOUT,
-    transitions_to_active,
-)
+from .running_controller import DONE, parameter_request, TRANSITION_TIMEOUT, transitions_to_active
 from ..controller.parameters import TABLE
 from ..controller.robot import named_poses
 from ..middleware.parameters import Parameter, WRITTEN
@@ -40,18 +35,7 @@ from ..topics.publishers import told_name
 from ...control.laws import registry
 from ...errors import ParameterError
 from ...model.robot import RobotModel
-from ...viewer.wishes import (
-    Aim,
-    Change,
-    EmergencyStop,
-    Field,
-    Go,
-    Push,
-    Reset,
-    Stop,
-    Target,
-    Wish,
-)
+from ...viewer.wishes import Aim, Change, EmergencyStop, Field, Go, Push, Reset, Stop, Target, Wish
 from ...wire.codecs import JointStateDecoder
 
 STATE_TIMEOUT = 0.5    # [s] without a state of some joint

@@ -23,15 +23,7 @@ from ...realtime import loop
 from ...realtime.loop_settings import LoopSettings, TIMER, TRIGGERS
 from ...realtime.periodic_timer import Grid, sharpen_timers
 from ...realtime.scheduling import (
-    LOOP_THREAD,
-    middleware_threads,
-    MIN_SLICE,
-    Outcome,
-    scheduled,
-    Scheduling,
-    shared,
-    shortened,
-)
+    LOOP_THREAD, middleware_threads, MIN_SLICE, Outcome, scheduled, Scheduling, shared, shortened)
 from ...realtime.statistics import Tally
 from ...wire.codecs import EffortEncoder, JointStateDecoder
 from ...wire.decoders import ACCEPTED, stamp_of

@@ -11,11 +11,11 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter as RosParameter
 
-from . import robot, transport
 from .arming import Answer, ARMED, Arming, Autostart, REFUSAL_DURATION, ResetService, wait_for_rest
 from .control_loop import ControlLoop
 from .flight_recorder import TimingFile
 from .forward_controller import check_switch
+from . import robot, transport
 from .opened_topics import CommandTopic, ControllerTopics, ReferenceTopics
 from .parameters import driver_of, LiveSettings, settings, TABLE
 from .reports import ControllerReports
@@ -27,8 +27,7 @@ from ..middleware.parameter_files import check_gravity_given
 from ..middleware.parameters import Parameters
 from ..topics.publishers import IncompatiblePublishers
 from ...control.controller.controller import Controller
-from ...control.cycle.compile import begin as begin_compilation
-from ...control.cycle.compile import is_compiled
+from ...control.cycle.compile import begin as begin_compilation, is_compiled
 from ...control.steps import guard
 from ...driver import Driver, DriverFacts, facts_of
 from ...driver_loop import known, with_facts

@@ -12,21 +12,16 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from . import forward_controller, transport
 from .control_loop import ControlLoop
 from .forward_controller import open_switch
+from . import forward_controller, transport
 from .telemetry import ExternalEffortPublisher, TelemetryPublisher
 from .transport import DriverStates, QUEUE_DEPTH
 from ..middleware import qos
 from ..middleware.middleware import hears_answers
 from ..middleware.raw_subscription import RCLError, SimulationClock
 from ..topics.array_topics import ArraySubscriber, CouplingTopics, follow_policy
-from ..topics.publishers import (
-    CommandPublishers,
-    discovery_end,
-    several,
-    unmatched_subscribers,
-)
+from ..topics.publishers import CommandPublishers, discovery_end, several, unmatched_subscribers
 from ..topics.stop_topics import GuidingTopic, StopTopics
 from ..topics.tool_topics import PayloadSubscriber, PoseSubscriber
 from ..topics.trajectory_action import serve_trajectories

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import Field, fields
 from typing import Any
 
-from . import robot
 from .control_loop import ControlLoop
 from .forward_controller import check_hand_over
+from . import robot
 from ..middleware.parameters import Parameter, Parameters
-from ... import driver
 from ...control.controller.history import Version
 from ...control.declare import listed
 from ...control.laws import registry
@@ -25,6 +24,7 @@ from ...control.settings.settings import GAINS, Settings
 from ...control.steps.cycle_data import ContactParameters, GuardParameters, MotionParameters
 from ...driver import Driver
 from ...errors import ParameterError
+from ... import driver
 from ...model.robot import RobotModel
 from ...realtime.loop_settings import LoopSettings
 

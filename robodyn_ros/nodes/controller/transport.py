@@ -17,13 +17,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ..middleware import qos
 from ..middleware.raw_subscription import (
-    ExecutorSubscription,
-    RCLError,
-    Sample,
-    SampleQueue,
-    SerializedSubscription,
-    SimulationClock,
-)
+    ExecutorSubscription, RCLError, Sample, SampleQueue, SerializedSubscription, SimulationClock)
 from ...control.controller.controller import Controller
 from ...control.cycle.compile_ahead import plain, PLAIN_VARIABLE
 from ...driver import DriverReader

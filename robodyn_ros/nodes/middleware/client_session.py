@@ -18,8 +18,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 
-from . import middleware
 from .executor import CoarseClockExecutor
+from . import middleware
 from .raw_subscription import LeftAlone, own_executor
 
 REPLY_POLL_PERIOD = 0.002    # [s]

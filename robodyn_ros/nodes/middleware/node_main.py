@@ -30,8 +30,8 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from . import middleware
 from .executor import TolerantExecutor, woken_by_signals
+from . import middleware
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 from ...compiler import second_process

@@ -9,11 +9,7 @@ from math import isfinite
 from typing import Any
 
 from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
+    FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult)
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node

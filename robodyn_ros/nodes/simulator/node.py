@@ -10,8 +10,7 @@ from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
-from rclpy.clock import Clock as SteadyClock
-from rclpy.clock import ClockType
+from rclpy.clock import Clock as SteadyClock, ClockType
 from rclpy.node import Node
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock

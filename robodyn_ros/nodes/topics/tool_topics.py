@@ -17,14 +17,7 @@ from std_msgs.msg import Float64MultiArray, Header
 
 from .publishers import several
 from .trajectory_subscriber import (
-    BURST,
-    check_received,
-    Follower,
-    INFO_BURST,
-    INFO_RATE,
-    LEAD,
-    RATE,
-)
+    BURST, check_received, Follower, INFO_BURST, INFO_RATE, LEAD, RATE)
 from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
 from ...control.steps import guard

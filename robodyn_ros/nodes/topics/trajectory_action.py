@@ -21,22 +21,11 @@ from .trajectory_subscriber import LEAD, Request, TrajectorySubscriber
 from ..middleware.raw_subscription import RCLError
 from ...control.controller.controller import Controller
 from ...control.controller.trajectory_goal import (
-    CODES,
-    INVALID_GOAL,
-    Progress,
-    refusal_code,
-    Result,
-    Status,
-    TrajectoryGoal,
-)
+    CODES, INVALID_GOAL, Progress, refusal_code, Result, Status, TrajectoryGoal)
 from ...control.references.reference_planning import PlannedReference
 from ...control.references.trajectory import MAX_WAYPOINTS
 from ...control.settings.motion_limits import (
-    default_tolerances,
-    goal_tolerances,
-    GoalTolerances,
-    JointTolerance,
-)
+    default_tolerances, goal_tolerances, GoalTolerances, JointTolerance)
 from ...errors import TrajectoryError
 
 NAME = '~/follow_joint_trajectory'

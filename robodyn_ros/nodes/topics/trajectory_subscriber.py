@@ -20,12 +20,7 @@ from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
 from ...control.references.compile_planner import planner_is_being_compiled
 from ...control.references.trajectory import (
-    is_streamed,
-    is_target,
-    joint_order,
-    MAX_WAYPOINTS,
-    Waypoints,
-)
+    is_streamed, is_target, joint_order, MAX_WAYPOINTS, Waypoints)
 from ...errors import TrajectoryError, TrajectoryLateError
 from ...wire.joint_trajectory import JointTrajectoryMessage
 

@@ -21,16 +21,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import io
-from .io import (
-    check_symbols,
-    content,
-    HANDLES,
-    INFO_WORDS,
-    LoopIO,
-    OK,
-    sem_post,
-    sequence_number,
-)
+from .io import check_symbols, content, HANDLES, INFO_WORDS, LoopIO, OK, sem_post, sequence_number
 from .. import loop, statistics, timing_rules
 from ..loop import CALLED, COUNTING, LOOP_STATE, PUBLISHING, SLEEPING, TAKING
 from ..loop_settings import LoopSettings, TIMER, TRIGGERS
@@ -39,8 +30,7 @@ from ..timing_rules import COUNTS
 from ...compiler.jit import compile_callback, compile_function, jitable, substitute, tuple_type
 from ...compiler.tuple_reference import dereference, reference_to, TupleMemory
 from ...control.controller.controller import Controller
-from ...control.cycle import compile as control
-from ...control.cycle import ring_buffer
+from ...control.cycle import compile as control, ring_buffer
 from ...control.cycle.compile import CYCLE_INPUTS
 from ...errors import DataPathError
 from ...wire import compile as wire

@@ -12,17 +12,8 @@ from numba import types
 import numpy as np
 
 from .io import (
-    CAPACITY,
-    check_symbols,
-    INFO_EXPECTED,
-    LENGTH,
-    NS_PER_S,
-    publish_message,
-    PUBLISHED,
-    sequence_number,
-    take,
-    wait_until,
-)
+    CAPACITY, check_symbols, INFO_EXPECTED, LENGTH, NS_PER_S, publish_message, PUBLISHED,
+    sequence_number, take, wait_until)
 from .loop import compiled_callback, io_at, IO_MODULES, LoopMemory
 from ...compiler.jit import compile_function
 from ...wire.cdr import unavailable

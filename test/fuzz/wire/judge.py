@@ -31,14 +31,7 @@ from robodyn_ros.state import STATE
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.compile import compiled_decoders
 from robodyn_ros.wire.decoders import (
-    ACCEPTED,
-    DecoderArrays,
-    DUPLICATE,
-    FOREIGN,
-    LENGTHS,
-    MALFORMED,
-    NON_FINITE,
-)
+    ACCEPTED, DecoderArrays, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE)
 from robodyn_ros.wire.joint_trajectory import FIELDS, JointTrajectoryMessage, NS_PER_S
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
