@@ -502,6 +502,18 @@ def test_stops_of_others(library):
     assert library.phase() == guard.RUNNING
     library.run(20)
     assert library.phase() == guard.FAULT and library.reason() == b'HEARTBEAT_LOST'
+    library.beats = True
+    library.start()
+    library.end_heartbeat()
+    library.heartbeat()                                 # between two steps: it is not missed
+    library.run(1)
+    assert library.phase() == guard.FAULT and library.reason() == b'HEARTBEAT_LOST'
+    library.beats = False
+    library.heartbeat()
+    library.end_heartbeat()                             # the last word counts
+    library.arm()
+    library.run(100)
+    assert library.phase() == guard.FAULT
 
 
 def test_a_stop_ends_with_no_efforts(library):

@@ -555,6 +555,9 @@ def test_emergency_stop_and_heartbeat(manager):
     one.beats = True
     one.plant.reset(POSE)
     one.start()
+    one.send_bool('~/heartbeat', 0)
+    one.run(0.05)
+    assert 'FAULT HEARTBEAT_LOST' in one.log, 'false is a stop at once'
 
 
 def test_commands_that_are_not_taken_end_the_controller(manager):

@@ -83,7 +83,7 @@ struct robodyn_controller {
   int64_t recorded, version, spare_bodies;
   double heard; /* the last heartbeat */
   int beats_seen;
-  atomic_int beats, request, stop;
+  atomic_int beats, request, stop, silent;
 
   /* The mailbox: written by another thread while posted is NOTHING, read by the step otherwise. */
   atomic_int posted;
@@ -380,7 +380,13 @@ ROBODYN_API void robodyn_controller_emergency_stop(robodyn_controller *c, int st
 
 ROBODYN_API void robodyn_controller_heartbeat(robodyn_controller *c)
 {
+  atomic_fetch_and(&c->silent, ~STOPPED);
   atomic_fetch_add(&c->beats, 1);
+}
+
+ROBODYN_API void robodyn_controller_end_heartbeat(robodyn_controller *c)
+{
+  atomic_store(&c->silent, STOPPED | STOP_UNSEEN);
 }
 
 /* --- The step ------------------------------------------------------------------------------ */
@@ -411,7 +417,10 @@ static int64_t stop_reason(robodyn_controller *c, double now)
   if (atomic_fetch_and(&c->stop, ~STOP_UNSEEN)) {
     return EMERGENCY_STOP_REASON;
   }
-  return HEARTBEAT_TIMEOUT > 0.0 && now - c->heard > HEARTBEAT_TIMEOUT ? HEARTBEAT_LOST_REASON : 0;
+  const int silent = atomic_fetch_and(&c->silent, ~STOP_UNSEEN);
+  return HEARTBEAT_TIMEOUT > 0.0 && (silent || now - c->heard > HEARTBEAT_TIMEOUT)
+           ? HEARTBEAT_LOST_REASON
+           : 0;
 }
 
 static int take(robodyn_controller *c, int posted, double now)

@@ -188,7 +188,8 @@ private:
   std::vector<Library> retired_;                        // to be freed
   Intent intent_;
   int stop_ = -1;  // emergency stop that was heard last, -1 for none
-  std::chrono::steady_clock::time_point heartbeat_time_;
+  static constexpr std::chrono::steady_clock::time_point kNever{-std::chrono::hours(1000000)};
+  std::chrono::steady_clock::time_point heartbeat_time_ = kNever;
 
   // Of the executor
   // A parameter is set with the lock of all parameters: none is read with this one

@@ -92,13 +92,13 @@ void RobotController::open_topics()
         [&]
         {
           const std::lock_guard<std::mutex> lock(library_mutex_);
-          if (m.data && heartbeat_->get_publisher_count() == 1)
+          // A second publisher would hide that the first has died
+          const bool beats = m.data && heartbeat_->get_publisher_count() == 1;
+          heartbeat_time_ = beats ? std::chrono::steady_clock::now() : kNever;
+          if (library_)
           {
-            heartbeat_time_ = std::chrono::steady_clock::now();
-            if (library_)
-            {
-              robodyn_controller_heartbeat(library_.get());
-            }
+            (beats ? robodyn_controller_heartbeat : robodyn_controller_end_heartbeat)(
+              library_.get());
           }
         });
     });
