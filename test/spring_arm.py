@@ -4,12 +4,72 @@
 
 import numpy as np
 from robodyn_ros import Controller, load_urdf, Settings
-from robodyn_ros.driver import DriverReader
+from robodyn_ros.driver import DriverFacts, DriverReader
 from robodyn_ros.driver_loop import with_facts
-from robodyn_ros.simulation.driver import SpringArm
+from robodyn_ros.simulation.driver import SimulatedArm
 
 RATE = 500.0        # Hz
 STEP = 0.38e-3      # rad, of the encoders of such drives
+RESTING_VELOCITY = 0.02     # rad/s | m/s
+
+
+class SpringArm(SimulatedArm):
+    """
+    Simulated arm without brakes, whose drives have a spring and a damping, as in MIT mode.
+
+    The spring holds the arm from the start, until :meth:`fade` lets go.
+
+    :param stiffness: [N·m/rad | N/m] of the drives; ``damping`` [N·m·s/rad | N·s/m].
+    """
+
+    facts = DriverFacts(brakes=False, obeys=True)
+
+    def __init__(self, model, rate=1000.0, position=(), timeout=0.1, stiffness=40.0,
+                 damping=2.0):
+        super().__init__(model, rate, position, timeout)
+        self._stiffness, self._damping = stiffness, damping
+        self._share, self._damps = 1.0, False
+        plant, held = self._drive.plant, self._drive.state()
+        self._pose = held.position + held.effort / stiffness    # the spring carries g(q)
+        self._set_springs(stiffness)
+        plant.joint_damping, self._drive.braking = damping, False
+
+    def _set_springs(self, stiffness):
+        plant = self._drive.plant
+        plant._mj.jnt_stiffness[plant._joints] = stiffness
+        plant._mj.qpos_spring[plant._joints] = self._pose
+
+    def advance(self):
+        """Simulate a period; return the state there, with the effort of the whole drive."""
+        reading, plant = super().advance(), self._drive.plant
+        position, velocity, effort = np.array(reading[:3], float)
+        own = (self._share * self._stiffness * (self._pose - position)
+               - plant.joint_damping * velocity)
+        return reading._replace(effort=effort + own)
+
+    def enable(self):
+        """Hold the pose in the spring, unless it does so already."""
+        if self._share == 0.0:
+            self._pose = self._drive.plant.state().position
+
+    def fade(self, share):
+        """Leave this share of the spring, from the next :meth:`write` on."""
+        self._share = share
+
+    def rest(self, dt):
+        """Damp the arm from the next :meth:`write` on."""
+        self._damps = True
+        return bool((abs(self._drive.plant.state().velocity) < RESTING_VELOCITY).all())
+
+    def write(self, tau):
+        """Apply efforts, spring and damping from the next period on."""
+        with self._lock:
+            plant, share = self._drive.plant, 1.0 if self._damps else self._share
+            self._set_springs(self._share * self._stiffness)
+            if share * self._damping != plant.joint_damping:
+                plant.joint_damping = share * self._damping
+        self._damps = False
+        super().write(tau)
 
 
 class PlayedDrives:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of the file in which an identification leaves friction, armature and gravity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,19 +92,31 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
             raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
                                       value=array.tolist(),
                                       remedy=f'use numbers from {low:g} to {high:g}')
+    found = replace(with_given_friction(model, values), gravity_vector=gravity,
+                    armature=values.get('armature', model.armature))
+    return found, values.get('friction_offset', np.zeros(model.nv))
+
+
+def with_given_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel:
+    """
+    Return the model with other friction parameters.
+
+    Parameters that are not given keep their values, except that static friction equals a given
+    Coulomb friction, and backward motion has the given parameters of forward motion, as in the
+    element ``<robodyn>`` of a URDF.
+
+    :param given: arrays (nv,) by the names of settings, in the units of :class:`RobotModel`.
+    """
+    def known(otherwise: ndarray, *names: str) -> ndarray:
+        return next((given[name] for name in names if name in given), otherwise)
+
     fields: dict[str, Any] = {
-        **{name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values},
-        **{name: _given(values, names, getattr(model, name)) for name, names in zip(
-            FORWARD, (FORWARD[:1], FORWARD[1:2], FORWARD[:0:-1]))},
-        'backward_friction': np.array([_given(values, names, kept) for names, kept in zip(
+        name: known(getattr(model, name), name) for name in (*FORWARD, *SPEEDS, *EFFECTS)}
+    fields['static_friction'] = known(model.static_friction, *FORWARD[:0:-1])
+    return replace(
+        model, **fields,
+        backward_friction=np.array([known(kept, *names) for names, kept in zip(
             ((BACKWARD[0], FORWARD[0]), (BACKWARD[1], FORWARD[1]),
-             (BACKWARD[2], BACKWARD[1], FORWARD[2], FORWARD[1])), model.backward_friction)]),
-        'coupled_friction': np.array([values.get(name, kept) for name, kept in zip(
-            COUPLED, model.coupled_friction)]),
-        'gravity_vector': gravity}
-    return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))
-
-
-def _given(values: Mapping[str, ndarray], names: Sequence[str], kept: ndarray) -> ndarray:
-    """Return the first of the named values that is given, else what is kept."""
-    return next((values[name] for name in names if name in values), kept)
+             (BACKWARD[2], BACKWARD[1], *FORWARD[:0:-1])), model.backward_friction)]),
+        coupled_friction=np.array([known(kept, name) for name, kept in zip(
+            COUPLED, model.coupled_friction)]))

@@ -18,7 +18,6 @@ from ..model.robot import initial_position, RobotModel
 
 MAX_PHYSICS_STEP = 0.25e-3    # [s]
 MAX_LAG = 0.1    # [s] of real time that the simulation catches up with
-RESTING_VELOCITY = 0.02    # [rad/s | m/s]
 
 
 class SimulatedArm:
@@ -80,57 +79,3 @@ class SimulatedArm:
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
-
-
-class SpringArm(SimulatedArm):
-    """
-    Simulated arm without brakes, whose drives have a spring and a damping, as in MIT mode.
-
-    The spring holds the arm from the start, until :meth:`fade` lets go.
-
-    :param stiffness: [N·m/rad | N/m] of the drives; ``damping`` [N·m·s/rad | N·s/m].
-    """
-
-    facts = DriverFacts(brakes=False, obeys=True)
-
-    def __init__(self, model: RobotModel, rate: float = 1000.0, position: Sequence[float] = (),
-                 timeout: float = 0.1, stiffness: float = 40.0, damping: float = 2.0):
-        super().__init__(model, rate, position, timeout)
-        self._stiffness, self._damping = stiffness, damping
-        self._share, self._damps = 1.0, False
-        plant, held = self._drive.plant, self._drive.state()
-        self._pose = held.position + held.effort / stiffness    # the spring carries g(q)
-        plant.set_springs(stiffness, self._pose)
-        plant.joint_damping, self._drive.braking = damping, False
-
-    def advance(self) -> Reading:
-        """Simulate a period; return the state there, with the effort of the whole drive."""
-        reading, plant = super().advance(), self._drive.plant
-        position, velocity, effort = np.array(reading[:3], float)
-        own = (self._share * self._stiffness * (self._pose - position)
-               - plant.joint_damping * velocity)
-        return reading._replace(effort=effort + own)
-
-    def enable(self) -> None:
-        """Hold the pose in the spring, unless it does so already."""
-        if self._share == 0.0:
-            self._pose = self._drive.plant.state().position
-
-    def fade(self, share: float) -> None:
-        """Leave this share of the spring, from the next :meth:`write` on."""
-        self._share = share
-
-    def rest(self, dt: float) -> bool:
-        """Damp the arm from the next :meth:`write` on."""
-        self._damps = True
-        return bool((abs(self._drive.plant.state().velocity) < RESTING_VELOCITY).all())
-
-    def write(self, tau: ndarray) -> None:
-        """Apply efforts, spring and damping from the next period on."""
-        with self._lock:
-            plant, share = self._drive.plant, 1.0 if self._damps else self._share
-            plant.set_springs(self._share * self._stiffness, self._pose)
-            if share * self._damping != plant.joint_damping:
-                plant.joint_damping = share * self._damping
-        self._damps = False
-        super().write(tau)

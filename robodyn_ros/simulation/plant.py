@@ -138,16 +138,6 @@ class Plant:
         if stiff:
             _tell_stiff(self.model.name)
 
-    def set_springs(self, stiffness: float, position: ArrayLike) -> None:
-        """
-        Give each independent joint a spring.
-
-        :param stiffness: [N·m/rad | N/m], 0 for none.
-        :param position: (nv,) [rad | m] at which it is relaxed.
-        """
-        self._mj.jnt_stiffness[self._joints] = stiffness
-        self._mj.qpos_spring[self._joints] = self._checked('position', position)
-
     @property
     def brakes(self) -> bool:
         """Whether the brakes are engaged, which stops the arm and holds its pose."""

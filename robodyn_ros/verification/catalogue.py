@@ -31,22 +31,14 @@ for _name, _mass in (('payload 0 to 3 kg', 3.0), ('payload 0 to 20 kg', 20.0)):
         partial(_payload, mass=_mass))
 
 
-@injection('friction_offset 10 N·m', ASKED, once=True,
-           scenes=(Scene(motion='still'), STILL_PANDA))
-def friction_offset(a: Active, world: World) -> None:
-    world.subject.use(friction_offset=[10.0], friction_compensation=[0.8])
-
-
-@injection('friction of 20 N·m compensated', ASKED, once=True, scenes=(Scene(motion='still'),))
-def friction(a: Active, world: World) -> None:
-    world.subject.use(coulomb_friction=[20.0], friction_velocity=[0.01],
-                      friction_compensation=[0.8])
-
-
-@injection('highest accepted gains', ASKED, once=True, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
-def top_gains(a: Active, world: World) -> None:
-    world.subject.use(**gains(world.arm, 1.0, world.settings.loop_delay,
-                                   world.settings.rate))
+injection('friction_offset 10 N·m', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))(
+    lambda a, world: world.subject.use(friction_offset=[10.0], friction_compensation=[0.8]))
+injection('friction of 20 N·m compensated', ASKED, once=True, scenes=(Scene(motion='still'),))(
+    lambda a, world: world.subject.use(coulomb_friction=[20.0], friction_velocity=[0.01],
+                                       friction_compensation=[0.8]))
+injection('highest accepted gains', ASKED, once=True, scenes=(IMPEDANCE, PANDA_IMPEDANCE))(
+    lambda a, world: world.subject.use(**gains(world.arm, 1.0, world.settings.loop_delay,
+                                               world.settings.rate)))
 
 
 @injection('mode switches at random', ASKED, scenes=(FLOATING, PANDA_IMPEDANCE))
@@ -76,11 +68,10 @@ def jumping_reference(a: Active, world: World) -> None:
         world.motion.ask(world, world.random.uniform(1.6, 20.0), near=True)
 
 
-@injection('NaN reference', ASKED, once=True, scenes=(IMPEDANCE,))
-def nan_reference(a: Active, world: World) -> None:
-    n = world.arm.model.nv
-    world.subject.follow(Waypoints(world.arm.model.joint_names, np.array([0.1]),
-                                   np.full((1, n), np.nan), np.zeros((1, n))))
+injection('NaN reference', ASKED, once=True, scenes=(IMPEDANCE,))(
+    lambda a, world: world.subject.follow(Waypoints(
+        world.arm.model.joint_names, np.array([0.1]), np.full((1, world.arm.model.nv), np.nan),
+        np.zeros((1, world.arm.model.nv)))))
 
 
 @injection('trajectories at the limits', ASKED, scenes=(
@@ -146,16 +137,11 @@ def missed(a: Active, world: World) -> None:
     a.memory['restore'] = lambda: world.subject.tell(missed=0)
 
 
-@injection('stop in motion', ASKED, once=True, paths=LIBRARY, scenes=(IMPEDANCE, PANDA))
-def stop(a: Active, world: World) -> None:
-    world.subject.stop()
-
-
-@injection('malformed set_parameters request', ASKED, once=True, paths=NODES, random=False,
-           scenes=(Scene(path='native', seconds=1.0),))
-def malformed_request(a: Active, world: World) -> None:
-    world.subject.malformed_request()
-
+injection('stop in motion', ASKED, once=True, paths=LIBRARY, scenes=(IMPEDANCE, PANDA))(
+    lambda a, world: world.subject.stop())
+injection('malformed set_parameters request', ASKED, once=True, paths=NODES, random=False,
+          scenes=(Scene(path='native', seconds=1.0),))(
+    lambda a, world: world.subject.malformed_request())
 
 EVERYWHERE = ('two_link', 'panda', 'ur5')       # with these robots: any arm will do
 

@@ -5,6 +5,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -45,25 +46,80 @@ PLAYED, TURNING = 0.4, 0.1      # s of a recording, and of a change of its speed
 CREEP = 0.02            # velocity limits
 
 
-def _moved(a: Active, s: Sample, by: float) -> None:
-    s.position[a.joint] += by
+def edits(name: str, field: str, edit: Callable[[Any, Active], Any], *, of_all: bool = False,
+          **more: Any) -> None:
+    """
+    Register an injection that edits one field of each sample.
+
+    :param edit: returns what is seen of a value; of a vector, of that of the injection's joint, or
+        ``of_all`` joints.
+    """
+    def act(a: Active, s: Sample) -> None:
+        seen = getattr(s, field)
+        if not isinstance(seen, np.ndarray):
+            setattr(s, field, edit(seen, a))
+        elif of_all:
+            seen[:] = edit(seen, a)
+        else:
+            seen[a.joint] = edit(seen[a.joint], a)
+    injection(name, SEEN, **more)(act)
 
 
-for _name, _by, _once, _scenes in (
-        ('one sample q + 2π', TURN, True, (*BOTH_ARMS, *NODE_SCENES)),
-        ('one sample q + 0.3', 0.3, True, (FLOATING, PANDA_IMPEDANCE)),
-        ('q + 2π for good', TURN, False, (FLOATING, PANDA_IMPEDANCE))):
-    injection(_name, SEEN, once=_once, scenes=_scenes)(partial(_moved, by=_by))
+def _limit(a: Active, name: str) -> float:
+    return getattr(a.world.arm.model, name)[a.joint]
 
 
-@injection('one sample 5 x velocity limit', SEEN, once=True, scenes=BOTH_ARMS)
-def one_speed(a: Active, s: Sample) -> None:
-    s.velocity[a.joint] = 5.0 * a.world.arm.model.velocity_limit[a.joint]
-
-
-@injection('one sample velocity limit', SEEN, once=True)
-def one_top_speed(a: Active, s: Sample) -> None:
-    s.velocity[a.joint] = -a.world.arm.model.velocity_limit[a.joint]
+edits('one sample q + 2π', 'position', lambda q, a: q + TURN, once=True,
+      scenes=(*BOTH_ARMS, *NODE_SCENES))
+edits('one sample q + 0.3', 'position', lambda q, a: q + 0.3, once=True,
+      scenes=(FLOATING, PANDA_IMPEDANCE))
+edits('q + 2π for good', 'position', lambda q, a: q + TURN, scenes=(FLOATING, PANDA_IMPEDANCE))
+edits('position of a joint frozen', 'position', lambda q, a: a.first('position', float(q)),
+      scenes=(IMPEDANCE,))
+edits('position frozen', 'position', lambda q, a: a.first('position', q.copy()), of_all=True,
+      scenes=BOTH_ARMS)
+edits('position in degrees', 'position', lambda q, a: q * (180.0 / np.pi), of_all=True)
+edits('position outside by a little', 'position', lambda q, a: a.world.arm.upper[a.joint] + 0.005,
+      scenes=(FLOATING, PANDA_IMPEDANCE))
+edits('position outside by much', 'position', lambda q, a: a.world.arm.upper[a.joint] + 1.0,
+      scenes=(FLOATING, PANDA_IMPEDANCE))
+edits('position drifts 0.2 rad/s', 'position', lambda q, a: q + 0.2 * a.since)
+edits('NaN position', 'position', lambda q, a: np.nan)
+edits('one sample 5 x velocity limit', 'velocity',
+      lambda qd, a: 5.0 * _limit(a, 'velocity_limit'), once=True, scenes=BOTH_ARMS)
+edits('one sample velocity limit', 'velocity', lambda qd, a: -_limit(a, 'velocity_limit'),
+      once=True)
+edits('velocity sign flipped', 'velocity', lambda qd, a: -qd,
+      scenes=(FLOATING, IMPEDANCE, PANDA, *MOVED))
+edits('velocity zero', 'velocity', lambda qd, a: 0.0, of_all=True,
+      scenes=(FLOATING, IMPEDANCE, PANDA_IMPEDANCE))
+edits('velocity in degrees', 'velocity', lambda qd, a: qd * 57.3, of_all=True,
+      scenes=(FLOATING, IMPEDANCE, PANDA))
+edits('NaN velocity', 'velocity', lambda qd, a: np.nan)
+edits('one sample NaN velocity', 'velocity', lambda qd, a: np.nan, once=True)
+edits('NaN effort', 'effort', lambda tau, a: np.nan)
+edits('effort measured wrong', 'effort', lambda tau, a: tau + 0.5 * _limit(a, 'effort_limit'))
+edits('states stop', 'lost', lambda lost, a: True,
+      scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE, *NODE_SCENES))
+edits('20 % of the states lost', 'lost', lambda lost, a: a.world.random.uniform() < 0.2 or lost,
+      scenes=(IMPEDANCE,))
+edits('50 % of the states lost', 'lost', lambda lost, a: a.world.random.uniform() < 0.5 or lost,
+      scenes=(IMPEDANCE,))
+edits('states at 50 Hz', 'lost', lambda lost, a: lost or round(1e3 * a.since) % 20 != 0,
+      scenes=(STIFF, STIFF_PANDA))
+edits('states at 25 Hz', 'lost', lambda lost, a: lost or round(1e3 * a.since) % 40 != 0,
+      scenes=(STIFF, STIFF_PANDA))
+edits('latency grows 50 ms/s', 'arrives', lambda time, a: time + 0.05 * a.since,
+      scenes=(STIFF, STIFF_PANDA))
+edits('latency 15 ms', 'arrives', lambda time, a: time + 0.015, scenes=(STIFF, STIFF_PANDA))
+edits('time stamps drift', 'stamp', lambda time, a: time + 0.05 * a.since)
+edits('time stamps jump', 'stamp', lambda time, a: time + 1.0)
+edits('time stamps are zero', 'stamp', lambda time, a: 0.0)
+edits('states of a second publisher', 'foreign', lambda foreign, a: True,
+      scenes=(FLOATING, *NODE_SCENES))
+edits('names twice', 'malformed', lambda how, a: 'names', paths=NODES, scenes=NODE_SCENES)
+edits('wrong lengths', 'malformed', lambda how, a: 'lengths', paths=NODES, scenes=NODE_SCENES)
+edits('bytes cut short', 'malformed', lambda how, a: 'cut', paths=NODES, scenes=NODE_SCENES)
 
 
 @injection('one sample in 20 wild', SEEN)
@@ -88,31 +144,6 @@ def wrapped(a: Active, s: Sample) -> None:
     end = np.copysign(np.pi - 0.01, s.velocity[a.joint])
     offset = a.first('offset', end - float(s.position[a.joint]))
     s.position[a.joint] = (s.position[a.joint] + offset + np.pi) % TURN - np.pi - offset
-
-
-@injection('velocity sign flipped', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA, *MOVED))
-def flipped(a: Active, s: Sample) -> None:
-    s.velocity[a.joint] *= -1.0
-
-
-@injection('velocity zero', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA_IMPEDANCE))
-def no_velocity(a: Active, s: Sample) -> None:
-    s.velocity[:] = 0.0
-
-
-@injection('velocity in degrees', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA))
-def velocity_in_degrees(a: Active, s: Sample) -> None:
-    s.velocity *= 57.3
-
-
-@injection('position frozen', SEEN, scenes=BOTH_ARMS)
-def frozen_position(a: Active, s: Sample) -> None:
-    s.position[:] = a.first('position', s.position.copy())
-
-
-@injection('position of a joint frozen', SEEN, scenes=(IMPEDANCE,))
-def frozen_joint(a: Active, s: Sample) -> None:
-    s.position[a.joint] = a.first('position', float(s.position[a.joint]))
 
 
 @injection('position and velocity frozen', SEEN, scenes=(*BOTH_ARMS, *MOVED))
@@ -163,100 +194,6 @@ def swapped(a: Active, s: Sample) -> None:
     i, j = a.joint, (a.joint + 1) % s.position.shape[0]
     for values in (s.position, s.velocity, s.effort):
         values[[i, j]] = values[[j, i]]
-
-
-@injection('position in degrees', SEEN)
-def position_in_degrees(a: Active, s: Sample) -> None:
-    s.position *= 180.0 / np.pi
-
-
-def _outside(a: Active, s: Sample, by: float) -> None:
-    s.position[a.joint] = a.world.arm.upper[a.joint] + by
-
-
-for _name, _by in (('position outside by a little', 0.005), ('position outside by much', 1.0)):
-    injection(_name, SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))(partial(_outside, by=_by))
-
-
-@injection('position drifts 0.2 rad/s', SEEN)
-def drifting(a: Active, s: Sample) -> None:
-    s.position[a.joint] += 0.2 * a.since
-
-
-def _not_a_number(a: Active, s: Sample, field: str) -> None:
-    getattr(s, field)[a.joint] = np.nan
-
-
-for _name, _field, _once in (
-        ('NaN position', 'position', False), ('NaN velocity', 'velocity', False),
-        ('one sample NaN velocity', 'velocity', True), ('NaN effort', 'effort', False)):
-    injection(_name, SEEN, once=_once)(partial(_not_a_number, field=_field))
-
-
-@injection('effort measured wrong', SEEN)
-def wrong_effort(a: Active, s: Sample) -> None:
-    s.effort[a.joint] += 0.5 * a.world.arm.model.effort_limit[a.joint]
-
-
-@injection('states stop', SEEN, scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE,
-                                        *NODE_SCENES))
-def stale(a: Active, s: Sample) -> None:
-    s.lost = True
-
-
-def _lossy(a: Active, s: Sample, share: float) -> None:
-    s.lost |= a.world.random.uniform() < share
-
-
-for _name, _share in (('20 % of the states lost', 0.2), ('50 % of the states lost', 0.5)):
-    injection(_name, SEEN, scenes=(IMPEDANCE,))(partial(_lossy, share=_share))
-
-
-def _rare(a: Active, s: Sample, ticks: int) -> None:
-    s.lost |= round(1e3 * a.since) % ticks != 0
-
-
-for _name, _ticks in (('states at 50 Hz', 20), ('states at 25 Hz', 40)):
-    injection(_name, SEEN, scenes=(STIFF, STIFF_PANDA))(partial(_rare, ticks=_ticks))
-
-
-@injection('latency grows 50 ms/s', SEEN, scenes=(STIFF, STIFF_PANDA))
-def growing_latency(a: Active, s: Sample) -> None:
-    s.arrives += 0.05 * a.since
-
-
-@injection('latency 15 ms', SEEN, scenes=(STIFF, STIFF_PANDA))
-def latency(a: Active, s: Sample) -> None:
-    s.arrives += 0.015
-
-
-@injection('time stamps drift', SEEN)
-def drifting_stamps(a: Active, s: Sample) -> None:
-    s.stamp += 0.05 * a.since
-
-
-@injection('time stamps jump', SEEN)
-def jumping_stamps(a: Active, s: Sample) -> None:
-    s.stamp += 1.0
-
-
-@injection('time stamps are zero', SEEN)
-def no_stamps(a: Active, s: Sample) -> None:
-    s.stamp = 0.0
-
-
-@injection('states of a second publisher', SEEN, scenes=(FLOATING, *NODE_SCENES))
-def foreign(a: Active, s: Sample) -> None:
-    s.foreign = True
-
-
-def _malformed(a: Active, s: Sample, how: str) -> None:
-    s.malformed = how
-
-
-for _name, _how in (('names twice', 'names'), ('wrong lengths', 'lengths'),
-                    ('bytes cut short', 'cut')):
-    injection(_name, SEEN, paths=NODES, scenes=NODE_SCENES)(partial(_malformed, how=_how))
 
 
 @injection('encoder behind a backlash of 2 mrad', SEEN, scenes=(*BOTH_ARMS, *UR5))

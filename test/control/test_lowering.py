@@ -7,9 +7,8 @@ import pytest
 from robodyn_ros import Controller, load_urdf, Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.simulation.driver import SpringArm
 from robodyn_ros.simulation.plant import Plant
-from spring_arm import PlayedDrives
+from spring_arm import PlayedDrives, SpringArm
 
 RATE = 500.0        # Hz
 POSES = {'two_link': [1.9, 0.5], 'panda': [0.3, 0.9, 0.2, -1.2, 0.5, 1.5, 0.7, 0.02],

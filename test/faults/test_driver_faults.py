@@ -20,9 +20,8 @@ from robodyn_ros.control.steps.velocity_estimator import slower
 from robodyn_ros.driver import DriverReader, Fault, note_age, Reading
 from robodyn_ros.drivers.mit_can import MitCan
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.simulation.driver import SpringArm
 from robodyn_ros.testing.mit_motors import LockstepBus, MotorBus
-from spring_arm import PlayedDrives
+from spring_arm import PlayedDrives, SpringArm
 
 near = pytest.approx
 MOST = 500              # cycles in which a fault has to come, 2.5 s

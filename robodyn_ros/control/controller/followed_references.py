@@ -188,9 +188,6 @@ def check_basis(c: Controller) -> None:
                               name='mode', remedy='send it again, after the next cycle')
 
 
-if TYPE_CHECKING:
-    from .controller import Controller
-
 Plan = Callable[[MotionLimits, PoseState, float, int], PosePoints]
 
 

@@ -26,6 +26,9 @@ from ..steps import guard
 from ...errors import ArgumentError, ParameterError
 from ...model.robot import RobotModel
 
+if TYPE_CHECKING:
+    from .controller import Controller
+
 MAX_ERROR = 3.0    # MAX_EXCESS, of one message: a single one is not enough
 RISE_TIME, FALL_TIME = 0.02, 0.2    # s, of the mean
 MAX_INTERVAL = 0.1    # s between two messages of one motion
@@ -75,10 +78,6 @@ class VelocityCheck:
                 f'velocity {velocity[i]:.3g} of {joint_names[i]} contradicts the positions',
                 name=joint_names[i], value=float(velocity[i]), remedy='send the velocity of the '
                 'positions, without noise; what came before stays in force, until it is too old')
-
-
-if TYPE_CHECKING:
-    from .controller import Controller
 
 
 class PartnerReference:
@@ -174,10 +173,6 @@ class PartnerReference:
             coupled].any() and (kept.share[coupled] == 1.0).all() else COUPLED
 
 
-if TYPE_CHECKING:
-    from .controller import Controller
-
-
 class PolicyReference:
     """The policy that a controller applies in the mode ``feedback_policy``."""
 
@@ -209,7 +204,7 @@ class PolicyReference:
                                 value=c.settings.mode, remedy='set mode to feedback_policy')
         serial = int(self.newest.header['serial'][0]) + 1
         new = checked_policy(c.model, c.records.joints, effort, position, velocity, gain, time,
-                      serial)
+                             serial)
         # After a jump back of time, the policy in force is of the future
         newest = min(self.newest.header['time'][0], c.memory['time'][0])
         if new.header['time'][0] < newest:

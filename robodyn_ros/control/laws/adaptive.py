@@ -60,8 +60,8 @@ NEGLIGIBLE_SIZE = 1e-12    # kg and m, of an estimate that is refused
 
 
 @dataclass(frozen=True)
-class AdaptiveGains:
-    """Gains of the adaptation of a payload."""
+class Gains(DampingGains):
+    """Damping, and gains of the adaptation of a payload."""
 
     adaptive_bandwidth: PerJoint = gain('1/s', 0.0, 1e3, 'Bandwidth Λ of adaptive.')
     adaptation_rate: PerJoint = gain(
@@ -73,11 +73,6 @@ class AdaptiveGains:
     adaptation_reach: PerJoint = gain(
         'm', 1e-2, 10.0, "Largest distance of a learned payload from its joint (last joint's "
         'value).', 1.0)
-
-
-@dataclass(frozen=True)
-class Gains(AdaptiveGains, DampingGains):
-    """Gains of the law: damping, and those of the adaptation."""
 
 
 class Memory(NamedTuple):

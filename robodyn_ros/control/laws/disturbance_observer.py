@@ -34,19 +34,14 @@ MAX_CYCLE_INTERVAL = 1.5
 
 
 @dataclass(frozen=True)
-class ObserverGains:
-    """Gains of an observer of disturbances at each joint."""
+class Gains(ImpedanceGains):
+    """Gains of joint impedance, and of an observer of disturbances at each joint."""
 
     observer_bandwidth: PerJoint = gain(
         '1/s', 0.0, 1e4, 'Bandwidth of the estimate of disturbance_observer.')
     observer_deadband: PerJoint = gain(
         'rad or m', 0.0, 1e3, 'Distance from a reference at rest within which the observer '
         'pauses.', 1e-3)
-
-
-@dataclass(frozen=True)
-class Gains(ObserverGains, ImpedanceGains):
-    """Gains of the law: those of joint_impedance, and those of the observer."""
 
 
 class Memory(NamedTuple):

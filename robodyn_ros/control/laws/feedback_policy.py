@@ -24,16 +24,11 @@ FADE_TIME = 0.05         # s, between a policy and joint impedance
 
 
 @dataclass(frozen=True)
-class PolicyGains:
-    """How long a policy is in force."""
+class Gains(ImpedanceGains):
+    """Gains of joint impedance, and how long a policy is in force."""
 
     policy_timeout: PerJoint = gain(
         's', 1e-3, 10.0, 'Age above which a policy is stale.', 0.1)
-
-
-@dataclass(frozen=True)
-class Gains(PolicyGains, ImpedanceGains):
-    """Gains of the law: those of joint_impedance, and how long a policy is in force."""
 
 
 class Memory(NamedTuple):

@@ -25,19 +25,14 @@ from ...dynamics.kinematics import ALIGNED, jacobian
 
 
 @dataclass(frozen=True)
-class GuidingGains:
-    """Damping and walls of an arm that is guided by hand."""
+class Gains(ImpedanceGains):
+    """Damping and walls of an arm that is guided by hand; walls have the gains of the hold."""
 
     guiding_damping: PerJoint = gain(
         'N·m·s/rad or N·s/m', 0.0, 1e4, 'Damping of hand_guiding.', 0.0)
     wall_lower: PerJoint = gain(
         'rad or m', -1e3, 1e3, 'Lower virtual wall of each joint in hand_guiding.', -inf)
     wall_upper: PerJoint = gain('rad or m', -1e3, 1e3, 'Upper virtual wall.', inf)
-
-
-@dataclass(frozen=True)
-class HandGuidingGains(GuidingGains, ImpedanceGains):
-    """Gains of hand guiding: those of the hold and of the joint walls are of joint impedance."""
 
 
 class Walls(NamedTuple):
@@ -135,4 +130,4 @@ LAW = Law('hand_guiding', hand_guiding,
           equation='τ = g(q) - D_g q̇ + walls while `~/guiding` enables it; else K (q_r - q) + '
                    'D (q̇_r - q̇) + g(q), with q_r the pose at release',
           source='Colgate and Brown, ICRA 1994; Siciliano et al., Robotics, 2009, equation 8.51',
-          gains=HandGuidingGains, memory=Walls, guided=True, judged=(JUDGED,))
+          gains=Gains, memory=Walls, guided=True, judged=(JUDGED,))

@@ -50,18 +50,13 @@ OBSERVER_FADE_TIME = 0.05    # s, of the velocity of the partner, when the obser
 
 
 @dataclass(frozen=True)
-class CouplingGains:
-    """Gains of the coupling besides stiffness and damping."""
+class Gains(ImpedanceGains):
+    """Gains of joint impedance, and of the coupling."""
 
     coupling_delay: PerJoint = gain(
         's', 0.0, 0.5, 'Round-trip delay up to which leader_follower is passive.', 0.03)
     coupling_speed: PerJoint = gain(
         'rad/s or m/s', 1e-3, 10.0, 'Speed of the follower to the pose of the leader.', 0.2)
-
-
-@dataclass(frozen=True)
-class Gains(CouplingGains, ImpedanceGains):
-    """Gains of the law: those of joint_impedance, and those of the coupling."""
 
 
 class Memory(NamedTuple):

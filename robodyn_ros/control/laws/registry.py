@@ -45,9 +45,8 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(leader_follower.CouplingGains, hand_guiding.GuidingGains, PostureGains,
-               feedback_policy.PolicyGains, adaptive.AdaptiveGains,
-               disturbance_observer.ObserverGains, computed_torque.AccelerationGains,
+class LawGains(leader_follower.Gains, hand_guiding.Gains, PostureGains, feedback_policy.Gains,
+               adaptive.Gains, disturbance_observer.Gains, computed_torque.AccelerationGains,
                pd.ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 

@@ -20,6 +20,7 @@ from .pose_requests import plan_poses, sample_poses
 from .request import (
     JERK, KIND, MIN_DURATION, OK, POSE, QUATERNION_TOLERANCE, Request, request, TOO_FAST, TWIST,
     VELOCITY)
+from .trajectory import splice
 from ..declare import as_matrix, direction, ELEMENT_ROUNDING, negative_direction, refusal
 from ..inputs.pose_tracking import HEADER, no_command, PosePoints
 from ..settings.motion_limits import limit_rows, MotionLimits
@@ -218,20 +219,4 @@ def at_rest(now: PoseState, start: float, serial: int) -> PosePoints:
 
 def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
     """Return ``old`` until ``new`` starts, then ``new``, as :func:`.trajectory.splice` does."""
-    begin = new.header['start'][0]
-    times, present = old.times + (old.header['start'][0] - begin), now - begin
-    if present >= min(times[-1], 0.0) or times[0] >= 0.0:
-        return new
-    coefficients, bases = old.coefficients, old.bases
-    if times[-1] < 0.0:                 # rest at the end of the old one
-        hold = np.zeros_like(coefficients[:1])
-        last = sample_pose(old, np.inf)
-        hold[0, 0, :3] = last.position
-        times, coefficients = np.append(times, 0.0), np.concatenate([coefficients, hold])
-        bases = np.concatenate([bases, last.rotation[None]])
-    first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
-    kept = int(np.searchsorted(times, 0.0))
-    return new._replace(times=np.concatenate([times[first:kept], new.times]),
-                        coefficients=np.concatenate([coefficients[first:kept],
-                                                     new.coefficients]),
-                        bases=np.concatenate([bases[first:kept], new.bases]))
+    return splice(old, new, now, lambda old: at_rest(sample_pose(old, np.inf), 0.0, 0))

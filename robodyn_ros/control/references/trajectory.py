@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 from unicodedata import normalize
 
 import numpy as np
@@ -80,35 +80,40 @@ def is_streamed(asked: Waypoints) -> bool:
     return len(asked.times) == 1 and 0.0 < asked.times[0] <= MAX_STREAM_TIME
 
 
-def splice(old: Points, new: Points, now: float) -> Points:
+def splice(old: Any, new: Any, now: float, rest: Callable[[Any], Any] | None = None) -> Any:
     """
     Return a reference that follows ``old`` until ``new`` starts, and ``new`` from there on.
 
     The motion under way is not disturbed, whenever the cycle begins to use the result before
     then. Segments of ``old`` that have ended at ``now`` [s] are left out.
 
+    :param old, new: Points, or PosePoints.
+    :param rest: returns the segment of rest at the end of a reference; None: of Points.
     :raises TrajectoryError: more than MAX_SEGMENTS segments would be queued.
     """
     begin = new.header['start'][0]
     times, present = old.times + (old.header['start'][0] - begin), now - begin
     if present >= min(times[-1], 0.0) or times[0] >= 0.0:       # over, or never begun
         return new
-    coefficients, efforts = old.coefficients, old.efforts
+    parts = [old]
     if times[-1] < 0.0:                                     # rest at the end of the old one
-        hold = np.zeros_like(coefficients[:1])
-        hold[0, 0] = sample(old, np.inf)[0]
-        times, coefficients = np.append(times, 0.0), np.concatenate([coefficients, hold])
-        efforts = np.concatenate([efforts, np.zeros_like(efforts[:1])])
+        times, parts = np.append(times, 0.0), [old, (rest or _at_rest)(old)]
     first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
     kept = int(np.searchsorted(times, 0.0))                 # segments that begin before the start
     if (waiting := kept - first + len(new.coefficients)) > MAX_SEGMENTS:
         raise TrajectoryError(f'{waiting} segments would wait to be followed', name='points',
                               remedy=f'at most {MAX_SEGMENTS} may: send it later, or with fewer '
                               'waypoints')
-    return new._replace(times=np.concatenate([times[first:kept], new.times]),
-                        coefficients=np.concatenate([coefficients[first:kept],
-                                                     new.coefficients]),
-                        efforts=np.concatenate([efforts[first:kept], new.efforts]))
+    return new._replace(times=np.concatenate([times[first:kept], new.times]), **{
+        name: np.concatenate([
+            np.concatenate([getattr(one, name) for one in parts])[first:kept], getattr(new, name)])
+        for name in new._fields[2:4]})                      # coefficients, efforts or bases
+
+
+def _at_rest(old: Points) -> Points:
+    held = Points.none(old.coefficients.shape[2])
+    held.coefficients[0, 0] = sample(old, np.inf)[0]
+    return held
 
 
 def joint_order(joints: Sequence[str], names: Sequence[str], *,

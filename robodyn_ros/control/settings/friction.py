@@ -18,21 +18,16 @@ compensation in robotics: an overview, IEEE CDC (2005).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
 
 from .gain_stability import GAIN_MARGIN
 from ...errors import ParameterError
+from ...model.friction_file import BACKWARD, COUPLED, EFFECTS, FORWARD, SPEEDS, with_given_friction
 from ...model.robot import RobotModel
 
-CURVE_VELOCITIES = ('friction_velocity', 'stribeck_velocity')
-CURVE_PARAMETERS = (
-    'viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',
-    'backward_coulomb_friction', 'backward_static_friction', *CURVE_VELOCITIES,
-    'presliding_distance', 'load_friction', 'coupling_ratio', 'coupled_viscous_friction',
-    'coupled_coulomb_friction')
+CURVE_PARAMETERS = *FORWARD, *BACKWARD, *SPEEDS, *EFFECTS, *COUPLED
 SIGNED_PARAMETERS = ('coupling_ratio',)
 
 # Largest compensated share with measured velocities: the arm slows down even if a fifth of the
@@ -44,45 +39,21 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
     """
     Return the model with other friction parameters.
 
-    Parameters that are not given keep their values, except that static friction equals a given
-    Coulomb friction, and backward motion has the given parameters of forward motion, as in the
-    element ``<robodyn>`` of a URDF.
-
-    :param given: arrays (nv,) by their names in CURVE_PARAMETERS, in the units of
-        :class:`RobotModel`.
+    :param given: arrays (nv,) by their names in CURVE_PARAMETERS; see
+        :func:`.friction_file.with_given_friction`.
     :raises ParameterError: a number is negative or not finite, or a velocity is zero.
     """
     if not given:
         return model
     for name, values in given.items():
         bad = (~np.isfinite(values) | ((values < 0.0) & (name not in SIGNED_PARAMETERS))
-               | ((values == 0.0) & (name in CURVE_VELOCITIES)))
+               | ((values == 0.0) & (name in SPEEDS)))
         if bad.any():
             i = int(bad.argmax())
             raise ParameterError(f'{name} of {model.joint_names[i]} is {values[i]:g}', name=name,
                                  value=float(values[i]), remedy='use a finite number '
-                                 + ('above 0' if name in CURVE_VELOCITIES else 'of at least 0'))
-
-    def known(otherwise: ndarray, *names: str) -> ndarray:
-        return next((given[name] for name in names if name in given), otherwise)
-
-    viscous, coulomb, static = model.backward_friction
-    return replace(
-        model,
-        viscous_friction=known(model.viscous_friction, 'viscous_friction'),
-        coulomb_friction=known(model.coulomb_friction, 'coulomb_friction'),
-        static_friction=known(model.static_friction, 'static_friction', 'coulomb_friction'),
-        backward_friction=np.array([
-            known(viscous, 'backward_viscous_friction', 'viscous_friction'),
-            known(coulomb, 'backward_coulomb_friction', 'coulomb_friction'),
-            known(static, 'backward_static_friction', 'backward_coulomb_friction',
-                  'static_friction', 'coulomb_friction')]),
-        friction_velocity=known(model.friction_velocity, 'friction_velocity'),
-        stribeck_velocity=known(model.stribeck_velocity, 'stribeck_velocity'),
-        presliding_distance=known(model.presliding_distance, 'presliding_distance'),
-        load_friction=known(model.load_friction, 'load_friction'),
-        coupled_friction=np.array([known(row, name) for name, row in zip(
-            CURVE_PARAMETERS[-3:], model.coupled_friction)]))
+                                 + ('above 0' if name in SPEEDS else 'of at least 0'))
+    return with_given_friction(model, given)
 
 
 def viscous(model: RobotModel) -> ndarray:

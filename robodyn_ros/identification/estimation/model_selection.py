@@ -15,7 +15,7 @@ from .base_parameters import base_parameters
 from .cross_validation import Candidate, choose_weight, scores_of, Trial
 from .estimate import autocovariance, Estimate, inertial_of
 from .filtered_columns import path_friction, thinner
-from .least_squares import least_squares, METHODS, METHODS as UNCONSTRAINED
+from .least_squares import least_squares, METHODS
 from .physical_consistency import consistent, PRIOR_WEIGHTS
 from .regression import friction_columns, Regression, regression, VALIDATION_BLOCKS
 from .search import AS_RECORDED, EFFECTS, find_effects, most_likely_coupling, Mounting
@@ -175,7 +175,7 @@ COARSE_WEIGHTS = PRIOR_WEIGHTS[::2]   # of the prior, among which one is chosen 
 TERMS = ('coupled transmission', 'presliding', 'load-dependent friction', 'delay', 'tilt',
          'rotor inertia', 'static friction', 'velocity scales of friction',
          'friction of each direction')
-ALL_METHODS = ('consistent', *UNCONSTRAINED)
+ALL_METHODS = ('consistent', *METHODS)
 
 
 class Selected(NamedTuple):

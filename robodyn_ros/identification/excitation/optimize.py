@@ -76,7 +76,7 @@ class MotionCost:
                  regressor: BaseRegressor, collisions: 'Collisions | None',
                  known: Sequence[Motion] = ()):
         self._batch, self._model = dynamics.batch, dynamics.model
-        self._series, self._pose, self.limits = series, pose, limits
+        self._pose, self.limits = pose, limits
         self._regressor, self._collisions = regressor, collisions
         self._known = known_rows(regressor, known, series.period)
         self._basis = np.stack(series.basis(series.grid(SAMPLES_PER_WAVE)))
