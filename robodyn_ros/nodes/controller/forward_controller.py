@@ -21,6 +21,7 @@ are polled once a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 import threading
 import time
 from typing import Any
@@ -140,7 +141,7 @@ def _parameters(node: Node, service: str, over: Callable[[], bool]
     except RCLError:                # for example, denied by a security policy
         return {}
     found = dict[str, ParameterValue]()
-    try:
+    with closing(client):
         for name in QUERIED_PARAMETERS:  # singly: rclcpp may return nothing if one is missing
             response = client.call(GetParameters.Request(names=[name]), PARAMETERS_TIMEOUT,
                                    PARAMETERS_RESEND_INTERVAL, over)
@@ -148,8 +149,6 @@ def _parameters(node: Node, service: str, over: Callable[[], bool]
                 return None
             found[name] = response.values[0] if response.values else ParameterValue()
         return found
-    finally:
-        client.close()
 
 
 ANSWER_TIMEOUT = 5.0    # [s] of the controller manager
