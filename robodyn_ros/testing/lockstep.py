@@ -35,10 +35,11 @@ from ..model.robot import RobotModel
 from ..nodes.clients.live_control import push_message
 from ..nodes.clients.play import Player
 from ..nodes.clients.processes import Child, running
-from ..nodes.clients.running_controller import LOOP, parameter_request, reported, TIMING
+from ..nodes.clients.running_controller import parameter_request, reported
 from ..nodes.middleware import qos
 from ..nodes.middleware.client_session import Services, Session, session
 from ..nodes.middleware.raw_subscription import open_subscription
+from ..nodes.topics.publishers import LOOP, TIMING
 from ..viewer.wishes import Push
 
 # [s] of wall time: they end what hangs. A busy machine takes long to start Python and to compile.

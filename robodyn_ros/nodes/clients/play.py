@@ -15,10 +15,10 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from .running_controller import LOOP, reported
+from .running_controller import reported
 from ..middleware import qos
 from ..middleware.client_session import Session
-from ..topics.publishers import full_name, publisher_names, told_name, UNKNOWN
+from ..topics.publishers import full_name, LOOP, publisher_names, told_name, UNKNOWN
 from ...control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file

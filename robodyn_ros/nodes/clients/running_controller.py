@@ -17,13 +17,13 @@ from ..controller import robot
 from ..controller.parameters import law_parameters, settings, TABLE
 from ..middleware import qos
 from ..middleware.client_session import Services, Session
+from ..topics.publishers import LOOP, TIMING
 from ...control.cycle.compile_ahead import COMPILING
 from ...control.laws import registry
 from ...control.settings.settings import Settings
 from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 
-LOOP, TIMING = 'control loop', 'timing'     # subjects of the diagnostics
 RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
 TRANSITION_TIMEOUT = 120.0      # [s]: configuring may compile, and an arm may be lowered to rest
 DONE = {Transition.TRANSITION_CONFIGURE: 'configured', Transition.TRANSITION_ACTIVATE: 'activated',
