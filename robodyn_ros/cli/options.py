@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from io import TextIOWrapper
 import json
 from math import isfinite
 from pathlib import Path
 import re
 import shlex
+from string import Template
 import sys
 from typing import Annotated, Any, TYPE_CHECKING, TypeVar
 
@@ -240,6 +242,12 @@ Force = Annotated[bool, typer.Option('--force', help='Replace files that exist.'
 def output(text: str, metavar: str = 'FILE') -> Any:
     """Return the declaration of --output, -o."""
     return typer.Option('--output', '-o', metavar=metavar, help=text)
+
+
+def template(name: str) -> Template:
+    """Return the template of a file that a command writes."""
+    file = files(__package__).joinpath('templates', f'{name}.template')
+    return Template(file.read_text(encoding='utf-8'))
 
 
 def write_texts(texts: Mapping[Path, str], option: str, remedy: str, *, folders: bool = True
