@@ -199,8 +199,8 @@ class ControllerTopics:
 
     def look(self) -> None:
         """Check the subscribers periodically, and whether the commands reach the drives."""
-        self._external.timer.look()
-        self._telemetry.timer.look()
+        self._external.look()
+        self._telemetry.look()
         self.switch.look()
         self.report_switch()
 

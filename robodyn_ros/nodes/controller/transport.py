@@ -51,7 +51,7 @@ class DriverStates(SampleQueue):
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = reader
+        self._reader, self.wait, self.wake = reader, reader.wait, reader.wake
 
     def drain(self) -> list[bytes]:
         """Drop the readings that wait; the drives are switched on before the next efforts."""
@@ -73,14 +73,6 @@ class DriverStates(SampleQueue):
             self._show(self._states, message)
             return Sample(message, float(taken.number), taken.time_ns, taken.age)
         return None
-
-    def wait(self, timeout_ns: int) -> bool:
-        """Block until a reading waits (True), the time is over [ns] or :meth:`wake` is called."""
-        return self._reader.wait(timeout_ns)
-
-    def wake(self) -> None:
-        """End the wait under way, or the next one."""
-        self._reader.wake()
 
     def write(self, message: bytes) -> None:
         """Write the efforts of a serialized command by the driver."""

@@ -123,7 +123,7 @@ class Parameters:
     def __init__(self, node: Any, table: Iterable[Parameter]):
         check_sections(middleware.arguments_of(node), node.get_fully_qualified_name())
         self.node, self.table = node, {p.name: p for p in table}
-        self.accept = lambda values: None
+        self.accept: Callable[[dict[str, Any]], object] = lambda values: None
         self.changed = lambda: None
         self.fixed = lambda: False
         #: Names of the parameters set explicitly, at the start or later.
