@@ -35,7 +35,7 @@ from ..topics.publishers import told_name
 from ...control.laws import registry
 from ...errors import ParameterError
 from ...model.robot import RobotModel
-from ...viewer.wishes import Aim, Change, EmergencyStop, Field, Go, Push, Reset, Stop, Target, Wish
+from ...viewer.wishes import Aim, Change, Command, Field, Go, Push, Target, Wish
 from ...wire.codecs import JointStateDecoder
 
 STATE_TIMEOUT = 0.5    # [s] without a state of some joint
@@ -227,14 +227,14 @@ class LiveControl:
         """Do what the page asks for; its answer comes with a later :meth:`answers`."""
         if isinstance(wish, Change):
             self._change(wish, now)
-        elif isinstance(wish, Reset):
+        elif wish is Command.ARM:
             self._call('get_state', GetState.Request(), 'arm', now,
                        lambda response: self._arm(response.current_state.id, now))
-        elif isinstance(wish, Stop):
+        elif wish is Command.STOP:
             self._transit([Transition.TRANSITION_DEACTIVATE], now)
         elif isinstance(wish, Go):
             self._send('joint_trajectory', trajectory_message(wish.motion), 1, now)
-        elif isinstance(wish, EmergencyStop):
+        elif wish is Command.EMERGENCY_STOP:
             self._send('emergency_stop', Bool(data=True), LATCHED_STOP, now)
         elif isinstance(wish, Aim):
             self._aim(wish.used)
