@@ -64,8 +64,8 @@ class PythonLoop:
                                                     ros_time is not None))
         self.counts = FIELDS(tally.counts)
         # A ring may be long, and `Records` keeps each record that was read
-        self.timing = tally.timing.ring.view(np.recarray)
-        self.cycle_count, self.seen, self.pose = tally.timing.count, tally.seen, tally.pose
+        self.timing = tally.ring.view(np.recarray)
+        self.cycle_count, self.seen, self.pose = tally.cycle_count, tally.seen, tally.pose
         self.decoder = decoder.arrays
 
     def call(self) -> None:

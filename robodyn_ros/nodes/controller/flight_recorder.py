@@ -127,10 +127,10 @@ class TimingFile:
         """Write the timing of a loop that has ended, if there is a path; log the result."""
         if (path := self._path) is None:
             return
-        cycles = loop.tally.timing.newest()
+        cycles = loop.tally.newest()
         about = TimingAbout(
             rate=loop.settings.rate, trigger=loop.settings.trigger, data_path=loop.data_path,
-            scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
+            scheduling=str(loop.scheduling), cycles=int(loop.tally.cycle_count[0]),
             overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost)
 
         def write() -> None:

@@ -253,12 +253,8 @@ class ControllerReports:
         return self._status(level, LOOP, message, values)
 
     def _timing_status(self, loop: ControlLoop) -> DiagnosticStatus:
-        """
-        Return the status of the timing of the latest cycles.
-
-        The rate is not checked on ROS time, nor if states trigger the cycles.
-        """
-        cycles = loop.tally.timing.newest(TIMING_WINDOW)
+        """Return the status of the timing of the latest cycles; the rate is that of a timer."""
+        cycles = loop.tally.newest(TIMING_WINDOW)
         fixed = loop.settings.trigger == 'timer' and not loop.on_ros_time
         level, message = worst(quality(cycles, loop.settings.rate if fixed else inf,
                                        **thresholds(self._node.parameters.values())))
