@@ -90,11 +90,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
 
 def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Sequence[Path],
                 locked: Sequence[str], out: Console) -> dict[str, Settings | None]:
-    """
-    Return what to compare: settings by name, None for those that suggested gains give a law.
-
-    :raises RobodynError: a law follows no trajectory, or a file is not for this robot.
-    """
+    """Return what to compare: settings by name, None for those that suggested gains give a law."""
     from .verify import configured_robot
     from ..control.laws import registry
 

@@ -317,14 +317,18 @@ def connected(command: str, node: str, sim_time: bool, wait: float
 
 
 @contextmanager
-def playing(command: str, node: str, states: str, sim_time: bool, wait: float
-            ) -> Iterator[tuple[Session, RunningController, Player]]:
-    """Yield as :func:`connected`, and a player of trajectories for the controller, RUNNING."""
+def playing(command: str, node: str, states: str, sim_time: bool, wait: float, *,
+            confirm: bool = True) -> Iterator[tuple[Session, RunningController, Player]]:
+    """
+    Yield as :func:`connected`, and a player of trajectories for the controller, RUNNING.
+
+    :param confirm: whether it is a controller of this package, whose diagnostics are checked.
+    """
     with connected(command, node, sim_time, wait) as (here, controller):
         from ..nodes.clients.play import Player
 
-        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states, confirm=True,
-                        within=wait, option='--node')
+        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states,
+                        confirm=confirm, within=wait, option='--node')
         player.find()
         yield here, controller, player
 

@@ -13,7 +13,7 @@ from rich.progress import Progress
 import typer
 
 from .options import (
-    command, console, Force, IDENTIFY, NodeName, RUN, seconds_bar, SimTime, States, Wait)
+    command, console, Force, IDENTIFY, NodeName, playing, RUN, seconds_bar, SimTime, States, Wait)
 from ..errors import require_modules, RosError, TrajectoryError
 
 if TYPE_CHECKING:
@@ -50,18 +50,14 @@ def play(file: Annotated[Path, typer.Argument(
     require_modules('play', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import read
     from ..identification.recordings.recording import check_target, write
-    from ..nodes.clients.play import approach as approach_to, Player, SETTLE_TIME
+    from ..nodes.clients.play import approach as approach_to, SETTLE_TIME
     from ..nodes.clients.record import recording
-    from ..nodes.middleware.client_session import session
 
     out, motion = console(), read(file)
     if record is not None:
         check_target(record, force)
-    with session('robodyn_play', sim_time) as here, seconds_bar(out) as bars:
-        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states,
-                        confirm=not unconfirmed, within=wait, option='--node')
-        player.find()
-
+    with playing('play', node, states, sim_time, wait, confirm=not unconfirmed) as (
+            here, _, player), seconds_bar(out) as bars:
         def go(what: str, asked: JointTrajectory) -> None:
             bar = bars.add_task(what)
             player.play(asked, lambda at, end: bars.update(bar, completed=at, total=end))

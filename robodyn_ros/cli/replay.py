@@ -297,11 +297,7 @@ def _report(flown: Flown, replay: Replay, k: int, said: str, runs: dict[Path, Fl
 
 
 def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
-    """
-    Draw positions, velocities and efforts.
-
-    :raises ArgumentError: the picture cannot be written.
-    """
+    """Draw positions, velocities and efforts."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

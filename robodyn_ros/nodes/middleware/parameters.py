@@ -157,11 +157,7 @@ class Parameters:
             self.node.get_logger().warning(warning)
 
     def _declare(self, table: Collection[Parameter]) -> None:
-        """
-        Declare each parameter with its type, which an empty list lacks, then set defaults.
-
-        :raises ParameterError: a parameter has a value that it may not have.
-        """
+        """Declare each parameter with its type, which an empty list lacks; then set defaults."""
         for p in table:
             if self.node.has_parameter(p.name):     # left by a failed attempt
                 continue
