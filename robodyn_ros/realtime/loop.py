@@ -50,65 +50,27 @@ LOOP_STATE = np.dtype([
 ])
 
 
-def steady_ns(io: Any) -> int:
-    """Return the steady time [ns], as ``time.monotonic_ns``."""
-    return io.steady_ns()
+def _operation(name: str) -> Any:
+    """Return an operation as Python runs it: the method of this name of an object."""
+    def operation(io: Any, *arguments: Any) -> Any:
+        return getattr(io, name)(*arguments)
+    operation.__name__ = name
+    return operation
 
 
-def wall_clock_ns(io: Any) -> int:
-    """Return the time of day [ns], as ``time.time_ns``."""
-    return io.wall_clock_ns()
-
-
-def sleep_until(io: Any, deadline: int) -> None:
-    """Sleep until a steady time [ns]; a failure is noted in ``loop_state``, or raised."""
-    io.sleep_until(deadline)
-
-
-def wait_until(io: Any, deadline: int) -> bool:
-    """Sleep until a message comes (True), or until a steady time [ns] or a wake-up (False)."""
-    return io.wait_until(deadline)
-
-
-def take(io: Any) -> bool:
-    """Take the next joint state that waits; return whether there was one."""
-    return io.take()
-
-
-def decode(io: Any, received: float) -> int:
-    """Decode the joint state taken last, received at ``received`` [s]; return a decode status."""
-    return io.decode(received)
-
-
-def stamp_taken(io: Any) -> float:
-    """Return the header stamp [s] of the joint state taken last, NaN if it is too short."""
-    return io.stamp_taken()
-
-
-def publication_time(io: Any) -> int:
-    """Return when the joint state taken last was published [ns, time of day], 0 if not known."""
-    return io.publication_time()
-
-
-def cycle_time(io: Any) -> float:
-    """Return the time [s] on the clock of the cycle: steady, or the newest of /clock."""
-    return io.cycle_time()
-
-
-def count_listeners(io: Any) -> int:
-    """Return the number of subscribers of the commands."""
-    return io.count_listeners()
-
-
-def advance(io: Any, inputs: Any, now: float, tau: ndarray) -> bool:
-    """Run the control cycle; return whether to publish ``tau``."""
-    return io.advance(inputs, now, tau)
-
-
-def publish(io: Any, tau: ndarray) -> None:
-    """Publish the efforts (nv,) [N·m | N]; a failure is noted in ``loop_state``, or raised."""
-    io.publish(tau)
-
+# Failures of those that sleep and publish are noted in ``loop_state``, or raised
+steady_ns = _operation('steady_ns')     # steady time [ns], as `time.monotonic_ns`
+wall_clock_ns = _operation('wall_clock_ns')     # time of day [ns], as `time.time_ns`
+sleep_until = _operation('sleep_until')     # a steady time [ns]
+wait_until = _operation('wait_until')   # a message (True), a steady time [ns] or a wake-up (False)
+take = _operation('take')               # the next joint state that waits; whether there was one
+decode = _operation('decode')           # that one, received at a time [s]; a decode status
+stamp_taken = _operation('stamp_taken')     # its header stamp [s], NaN if it is too short
+publication_time = _operation('publication_time')   # of it [ns, time of day], 0 if not known
+cycle_time = _operation('cycle_time')   # [s] on the clock of the cycle: steady, or that of /clock
+count_listeners = _operation('count_listeners')     # number of subscribers of the commands
+advance = _operation('advance')         # the cycle (inputs, time, tau); whether to publish `tau`
+publish = _operation('publish')         # the efforts (nv,) [N·m | N]
 
 #: What compiled code replaces by functions of the same name.
 OPERATIONS = (steady_ns, wall_clock_ns, sleep_until, wait_until, take, decode, stamp_taken,
