@@ -49,25 +49,6 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,
     return valid
 
 
-def identified_conditions(recording: Recording, friction: Path | None, delay: float | None,
-                          options: PreparationOptions, out: Console
-                          ) -> tuple[PreparationOptions, float, ModelErrors | None]:
-    """Return options and delay, those that are not given as identified, and errors."""
-    from ..identification.result_files import conditions_of
-
-    found = None if friction is None else conditions_of(friction)
-    if found is None:
-        return options, delay or 0.0, None
-    rate = 1.0 / float(np.median(np.diff(recording.time)))
-    if options.cutoff is None and found.cutoff < rate / 2.0:
-        options = replace(options, cutoff=found.cutoff)
-    delay = found.delay if delay is None else delay
-    show([f'delay of the efforts {1e3 * delay:.4g} ms, cut-off as identified'
-          if options.cutoff == found.cutoff else
-          f'delay of the efforts {1e3 * delay:.4g} ms'], out)
-    return options, delay, found.errors
-
-
 def _prepared(recording: Recording, robot: CatalogRobot, friction: Path | None,
               delay: float | None, options: PreparationOptions, out: Console,
               accept: tuple[str, ...] = ()
@@ -75,14 +56,21 @@ def _prepared(recording: Recording, robot: CatalogRobot, friction: Path | None,
     """Return the checked motion, model and offsets (nv,) with friction, errors; print issues."""
     from ..identification.options import by_kind
     from ..identification.recorded_motion import checked_motion
+    from ..identification.result_files import conditions_of
 
-    options, delay, errors = identified_conditions(recording, friction, delay, options, out)
+    if (found := None if friction is None else conditions_of(friction)) is not None:
+        rate = 1.0 / float(np.median(np.diff(recording.time)))
+        if options.cutoff is None and found.cutoff < rate / 2.0:
+            options = replace(options, cutoff=found.cutoff)
+        delay = found.delay if delay is None else delay
+        show([f'delay of the efforts {1e3 * delay:.4g} ms'
+              + ', cut-off as identified' * (options.cutoff == found.cutoff)], out)
     motion, notes, issues = checked_motion(recording, robot.model, replace(
         options, accept=(*options.accept, *accept)))
     show([*notes[len(recording.notes):],
           *by_kind(issue for issue in issues if issue.kind not in accept)], out)
     model, offset = with_friction(robot.model, friction)
-    return motion.later(delay) if delay else motion, model, offset, errors
+    return motion.later(delay) if delay else motion, model, offset, found and found.errors
 
 
 def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:

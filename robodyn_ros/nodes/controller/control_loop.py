@@ -40,11 +40,7 @@ class PythonLoop:
     """
     The loop of one controller, for one thread; its operations are those of ``realtime.loop``.
 
-    :param states: where the states come in.
-    :param publish: takes the serialized effort message.
-    :param listeners: returns the number of subscribers.
-    :param tally: what is counted and timed.
-    :param ros_time: under simulation time, gives it [s]; None: time is the steady clock.
+    :param states: where the states come in; others are those of :class:`ControlLoop`.
     """
 
     def __init__(self, settings: LoopSettings, controller: Controller, decoder: JointStateDecoder,

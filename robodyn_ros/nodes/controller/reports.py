@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from .control_loop import ControlLoop
 from .flight_recorder import FlightRecorder
-from .parameters import thresholds
+from .parameters import QUALITY
 from ..middleware.parameter_files import GRAVITY_PARAMETER
 from ..topics.publishers import LOOP, TIMING, told_name
 from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew
@@ -257,7 +257,7 @@ class ControllerReports:
         cycles = loop.tally.newest(TIMING_WINDOW)
         fixed = loop.settings.trigger == 'timer' and not loop.on_ros_time
         level, message = worst(quality(cycles, loop.settings.rate if fixed else inf,
-                                       **thresholds(self._node.parameters.values())))
+                                       **{p.name: self._node.parameters[p.name] for p in QUALITY}))
         mean, deviation = rate(cycles)
         values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
                   'overruns': loop.tally.overruns, 'missed periods': loop.tally.missed,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 import threading
 import time
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from rclpy.node import Node
@@ -186,21 +186,11 @@ def compile_loop_ahead(settings: LoopSettings) -> None:
     """
     if settings.data_path in ('auto', NATIVE) and not plain():
         with suppress(*UNAVAILABLE):
-            compiled_loop(settings.trigger)
+            from ...realtime.native.loop import compiled_loop
             from ...realtime.native.probe import compiled_trial
 
+            compiled_loop(settings.trigger)
             compiled_trial()
-
-
-def compiled_loop(trigger: str) -> Any:
-    """
-    Return the compiled function of the native loop, the same for every robot.
-
-    :raises: one of UNAVAILABLE.
-    """
-    from ...realtime.native import loop  # noqa: A004
-
-    return loop.compiled_loop(trigger)
 
 
 def _try_native(node: Node) -> None:
