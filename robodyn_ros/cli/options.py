@@ -15,6 +15,7 @@ import re
 import shlex
 from string import Template
 import sys
+import time
 from typing import Annotated, Any, TYPE_CHECKING, TypeVar
 
 from rich import box
@@ -337,6 +338,12 @@ def seconds_bar(out: Console) -> Progress:
     """Return the bars of what takes a known time [s]."""
     return Progress(TextColumn('{task.description}'), BarColumn(),
                     TextColumn('{task.completed:.1f} of {task.total:.1f} s'), console=out)
+
+
+def wait_with_bar(here: Session, bars: Progress, text: str, seconds: float) -> None:
+    """Wait for some time, which a bar shows."""
+    bar, begun = bars.add_task(text, total=seconds), time.monotonic()
+    here.until(lambda: bars.update(bar, completed=time.monotonic() - begun), seconds)
 
 
 def plain(value: Any) -> Any:

@@ -47,10 +47,6 @@ def stamp_age(loop: ControlLoop) -> float:
     return age if isfinite(age) and abs(age) < MAX_CLOCK_OFFSET else 0.0
 
 
-# Arming refusals while the guard has not received enough states
-UNREPORTED_REFUSALS = guard.NO_REASON, guard.NO_STATE
-
-
 class ControllerReports:
     """
     Reports on the control loop of a node, made by its executor.
@@ -119,9 +115,7 @@ class ControllerReports:
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
             detail = GRAVITY_REFUTED if self._refuted() else GRAVITY_REMEDY
-        elif (topics := self._node.topics) is not None and code in UNREPORTED_REFUSALS:
-            detail = topics.clock_detail()
-        elif topics is not None:
+        elif (topics := self._node.topics) is not None:
             detail = topics.detail(code)
         return f'{text} ({detail})' if detail else text
 
