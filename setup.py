@@ -34,7 +34,7 @@ setup(
     packages=find_packages(include=[name, f'{name}.*']),
     package_data={name: ['py.typed', 'c_library/c/*', 'c_library/ros2_control/**',
                          'drivers/arms/*.yaml', 'nodes/middleware/*.xml',
-                         '*/templates/*.html']},
+                         '*/templates/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml', 'LICENSE']),

@@ -22,7 +22,6 @@ ARGUMENTS = {
                               'from it'),
 }
 # Names before 0.9, which are still taken
-FORMER = {'urdf': 'robot'}
 CHOICES = {'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'config': '', 'autostart': 'true', 'controller': 'true'}
@@ -39,6 +38,6 @@ def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=simulation),
     ])

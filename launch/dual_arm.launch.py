@@ -42,7 +42,6 @@ ARGUMENTS = {
     'one_process': ('false', 'run both controllers in one process (robodyn_controllers)'),
 }
 # Names before 0.9, which are still taken
-FORMER = {'left_urdf': 'left_robot', 'right_urdf': 'right_robot'}
 BOOLEANS = ('true', 'false')
 CHOICES = {'autostart': BOOLEANS, 'simulated': BOOLEANS,
            'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}
@@ -110,6 +109,6 @@ def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=arms),
     ])

@@ -39,7 +39,6 @@ ARGUMENTS = {
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
 # Names before 0.9, which are still taken
-FORMER = {'urdf': 'robot'}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'overrides': '',
          'replaced_controllers': '', 'stop_with': 'gravity',
@@ -91,6 +90,6 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        *declared(__file__, ARGUMENTS, former=FORMER),
+        *declared(__file__, ARGUMENTS),
         OpaqueFunction(function=nodes),
     ])

@@ -40,7 +40,6 @@ ARGUMENTS = {
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
 # Names before 0.9, which are still taken
-FORMER = {'urdf': 'robot'}
 CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'use_sim_time': 'true', 'overrides': '', 'replaced_controllers': '',
@@ -85,6 +84,6 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=nodes),
     ])

@@ -34,7 +34,6 @@ ARGUMENTS = {
     'controller': ('true', 'start the controller; false: the simulator alone'),
 }
 # Names before 0.9, which are still taken
-FORMER = {'urdf': 'robot'}
 CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
@@ -81,7 +80,7 @@ def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
-        *declared(__file__, ARGUMENTS, CHOICES, FORMER),
+        *declared(__file__, ARGUMENTS, CHOICES),
         OpaqueFunction(function=nodes),
         PopLaunchConfigurations(),
     ])

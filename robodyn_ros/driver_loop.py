@@ -80,11 +80,7 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
 
 
 def _agreed(controller: Controller, facts: DriverFacts) -> Settings:
-    """
-    Return the settings with the motor test of a driver.
-
-    :raises ParameterError: model or settings contradict its facts.
-    """
+    """Return the settings with the motor test of a driver, whose facts they must agree with."""
     model, settings = with_facts(facts, controller.model, controller.settings)
     for name in OF_MODEL:
         if (getattr(model, name) != getattr(controller.model, name)).any():

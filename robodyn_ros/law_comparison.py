@@ -1,20 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""
-Comparison of all control laws that follow a reference, in lockstep with MuJoCo.
-
-:func:`compare` runs the controller in this process, :func:`compare_topics` the nodes.
-"""
+"""Comparison of all control laws that follow a reference, in lockstep with MuJoCo."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from math import nan
 from pathlib import Path
-import tempfile
 from types import MappingProxyType
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -26,13 +20,9 @@ from .control.references.trajectory import Waypoints
 from .control.settings.friction import MAX_MEASURED_SHARE
 from .control.settings.settings import GAINS, Settings
 from .control.settings.suggested_gains import suggest_gains, SuggestedGains, with_assumed_rotors
-from .control.steps import guard
 from .dynamics import Dynamics
-from .errors import ArmingError, RosError
+from .errors import ArmingError
 from .model.robot import RobotModel, units
-
-if TYPE_CHECKING:
-    from .testing import SimulatedArm
 
 NOTHING: Mapping[str, Settings | None] = MappingProxyType({})
 SEED = 0
@@ -43,9 +33,6 @@ EFFORT_DELAY = 0.002    # [s], with the perturbed model
 REST_TIME = 2.0
 STEADY_STATE_WINDOW = 0.5    # [s] at the end
 MIN_SHOWN_ERROR = 1e-3    # [mrad | mm], of the logarithmic axis
-RUNNING, FAULT = guard.PHASES[guard.RUNNING], guard.PHASES[guard.FAULT]
-# [s] of simulation time in which nodes may note a fault
-STEP_TIME, MIN_STEP_TIME = 0.1, 1e-4
 
 
 class Scene(NamedTuple):
@@ -178,84 +165,10 @@ def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float,
     except ArmingError as error:
         return not_armed(scene, law, str(error))
     if rested.fault:
-        return failed_at_rest(scene, law, rested.code, rested.fault_time, rested.fault)
+        return _failed(scene, law, f'faulted: {rested.code} at rest, after '
+                       f'{rested.fault_time:.2f} s', rested.fault)
     return evaluated(scene, law, asked, run(float(asked.times[-1]) + rest, asked),
                      rested.position - pose)
-
-
-def compare_topics(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figures]:
-    """Yield the figures of :func:`compare`, through the nodes and topics of ROS 2."""
-    sine_motion.check_limits(model)
-    asked = sine_motion.plan(Dynamics(model), pose, shortest)
-    for scene in scenes(model):
-        with nodes(scene, pose) as arm:
-            arm.change_state('configure')
-            for law in registry.FOLLOWING:
-                yield drive_nodes(arm, scene, law, pose, asked, min(REST_TIME, shortest))
-
-
-@contextmanager
-def nodes(scene: Scene, pose: ndarray) -> Iterator['SimulatedArm']:
-    """Start the simulator of a scene and its controller."""
-    from .testing import simulated_arm  # ROS
-
-    with tempfile.TemporaryDirectory() as name:
-        plant, known = Path(name, 'plant.urdf'), Path(name, 'known.urdf')
-        plant.write_text(scene.plant.to_urdf())
-        known.write_text(scene.known.to_urdf())
-        with simulated_arm(str(plant), position=pose.tolist(),
-                           simulator={'command_delay': scene.delay},
-                           controller=gains_of(registry.FOLLOWING[0], scene, pose) | {
-                               'urdf': str(known), 'autostart': False, 'specialize': False,
-                               'robot_compensates_gravity': False, 'accepted_links': ['*']}
-                           ) as arm:
-            yield arm
-
-
-def gains_of(law: str, scene: Scene, pose: ndarray) -> dict[str, Any]:
-    """Return mode, gains and friction compensation of a law as parameters of the controller."""
-    settings = settings_of(law, scene.known, pose)
-    values = {name: [*map(float, np.ravel(getattr(settings, name)))]
-              for name in (*GAINS, 'friction_compensation') if np.size(getattr(settings, name))}
-    return {'mode': law, **values}
-
-
-def drive_nodes(arm: 'SimulatedArm', scene: Scene, law: str, pose: ndarray, asked: Waypoints,
-                rest: float) -> Figures:
-    """Return the figures of one law: a time at rest, then a motion, and ``rest`` [s] after it."""
-    try:
-        arm.start(**gains_of(law, scene, pose))
-    except RosError as error:
-        return not_armed(scene, law, str(error))
-    rested = _run_nodes(arm, scene, rest)
-    if rested.fault:
-        return failed_at_rest(scene, law, rested.code, rested.fault_time, rested.fault)
-    arm.send(asked, arm.time + STEP_TIME)
-    arm.run(STEP_TIME)
-    moved = _run_nodes(arm, scene, float(asked.times[-1]) + rest)
-    return evaluated(scene, law, asked, moved, rested.position - pose)
-
-
-def _run_nodes(arm: 'SimulatedArm', scene: Scene, seconds: float) -> Simulated:
-    """Run for some time, or until a fault; times count from the beginning."""
-    begin, parts = arm.time, []
-    while (left := begin + seconds - arm.time) > MIN_STEP_TIME:
-        parts.append(arm.run(min(STEP_TIME, left)))
-        if arm.report.get('phase') == FAULT:
-            break
-    time, position, velocity, effort = map(np.concatenate, zip(*parts))
-    report = arm.next_report()
-    fault = report if report['phase'] == FAULT else {}
-    time = time - begin
-    end = float(fault['time']) - begin if fault else nan
-    return Simulated(time, position, velocity, effort, fault.get('reason', ''),
-                     fault.get('reason code', ''), end, np.full_like(position, nan),
-                     np.where(time > end, FAULT, RUNNING), scene.known)
-
-
-def failed_at_rest(scene: Scene, law: str, code: str, time: float, reason: str) -> Figures:
-    """Return the figures of a law that ended in a fault ``time`` [s] after it began."""
-    return _failed(scene, law, f'faulted: {code} at rest, after {time:.2f} s', reason)
 
 
 def not_armed(scene: Scene, law: str, reason: str) -> Figures:

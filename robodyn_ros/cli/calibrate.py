@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-import time
 from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ import yaml
 
 from .options import (
     command, connected, console, Force, NodeName, output, playing, RUN, seconds_bar, SimTime,
-    States, table, Wait)
+    States, table, Wait, wait_with_bar)
 from .recording_options import OF_LOAD
 from ..errors import check_new, IdentificationError, require_modules, RosError
 
@@ -69,12 +68,8 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
         with recording(here, f'/{node.strip("/")}/external_torque', wait) as recorder:
             out.print(f'listening to {recorder.topic}: move the arm as it will work, and let it '
                       'touch nothing')
-            begun = time.monotonic()
             with seconds_bar(out) as bars:
-                bar = bars.add_task('quiet run', total=duration)
-                while time.monotonic() - begun < duration:
-                    here.poll()
-                    bars.update(bar, completed=time.monotonic() - begun)
+                wait_with_bar(here, bars, 'quiet run', duration)
         quiet = recorder.recording()
         found = learned(quiet, model, settings, margin)
         show(found, model, np.ptp(np.asarray(quiet.position), axis=0), out)
@@ -106,19 +101,13 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
         raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',
                                   remedy='listen longer, with the arm driven, or raise the '
                                   'parameter external_effort_rate')
-    q, qd, effort = _ordered(recording, model)
-    bias = Batch(model).inverse_dynamics(q, qd, np.zeros_like(q))
+    quiet = recording.of(model.joint_names)
+    assert quiet.velocity is not None and quiet.effort is not None      # the topic has both
+    bias = Batch(model).inverse_dynamics(quiet.position, quiet.velocity,
+                                         np.zeros_like(quiet.position))
     limit = (settings.per_joint(model, 'effort_limit') if settings.effort_limit
              else model.effort_limit)
-    return thresholds(qd, bias, effort, limit, margin=margin)
-
-
-def _ordered(recording: Recording, model: RobotModel) -> tuple[ndarray, ndarray, ndarray]:
-    """Return position, velocity and effort (N, nv) in the joint order of the model."""
-    order = [recording.joint_names.index(name) for name in model.joint_names]
-    assert recording.velocity is not None and recording.effort is not None  # the topic has both
-    return (recording.position[:, order], recording.velocity[:, order],
-            recording.effort[:, order])
+    return thresholds(quiet.velocity, bias, quiet.effort, limit, margin=margin)
 
 
 def show(found: CollisionThresholds, model: RobotModel, moved: ndarray, out: Console) -> None:

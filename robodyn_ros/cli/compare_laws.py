@@ -44,15 +44,12 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  picture: Annotated[Path, typer.Option(
                      '--picture', metavar='PNG', help='File of the picture.')
                      ] = Path('build/compare_laws.png'),
-                 topics: Annotated[bool, typer.Option(
-                     '--topics', help='Use the ROS 2 nodes and topics, in lockstep.')
-                     ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
+                 report: ReportFile = None, as_json: AsJson = False) -> None:
     """Compare laws or parameter files in MuJoCo with an exact and a perturbed model."""
-    require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
-                    DemoError)
+    require_modules('compare-laws', ['mujoco', 'matplotlib'], DemoError)
     from ..control.laws.registry import FOLLOWING
     from .. import law_comparison
-    from ..law_comparison import compare, compare_topics, draw
+    from ..law_comparison import compare, draw
     from ..model.robot import units
 
     chosen = chosen_robot(robot, locked, at=at, roomy=True,
@@ -60,14 +57,10 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     _check(picture)
     out = console()
     candidates = _candidates(robot, chosen.model, law, config, locked, out)
-    if candidates and topics:
-        raise ArgumentError('--topics compares all laws of this package', name='--topics',
-                            remedy='leave it out, or --law and --config')
     found: list[Figures] = []
     every, (unit, _) = 2 * (len(candidates) or len(FOLLOWING)), units(chosen.model, 'm')
     with out.status(f'0 of {every}: compiling ...') as status:
-        for figures in (compare_topics(chosen.model, chosen.pose, duration) if topics else
-                        compare(chosen.model, chosen.pose, duration, candidates)):
+        for figures in compare(chosen.model, chosen.pose, duration, candidates):
             found.append(figures)
             result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {unit}'
             done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
@@ -97,11 +90,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
 
 def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Sequence[Path],
                 locked: Sequence[str], out: Console) -> dict[str, Settings | None]:
-    """
-    Return what to compare: settings by name, None for those that suggested gains give a law.
-
-    :raises RobodynError: a law follows no trajectory, or a file is not for this robot.
-    """
+    """Return what to compare: settings by name, None for those that suggested gains give a law."""
     from .verify import configured_robot
     from ..control.laws import registry
 

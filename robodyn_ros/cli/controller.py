@@ -160,12 +160,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _pose(text: str, named: list[str], model: RobotModel) -> ndarray:
-    """
-    Return the positions (nv,) of a pose, which is a name or the numbers themselves.
-
-    :raises UnknownNameError: there is no pose of this name.
-    :raises ArgumentError: the number of positions is not that of the joints.
-    """
+    """Return the positions (nv,) of a pose, which is a name or the numbers themselves."""
     from ..nodes.controller.robot import named_poses
 
     poses = named_poses(named, model)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import count
@@ -94,11 +94,8 @@ def driver_scan(where: Annotated[str, typer.Argument(
     if where in arm_names() or Path(where).suffix in ('.yaml', '.yml'):
         arm = load_arm(where)
         bus, kind = arm.bus, type(arm.motors[0].codec)
-    opened = open_bus(bus)
-    try:
+    with closing(open_bus(bus)) as opened:
         found = scan(opened, range(1, last + 1), kind, bus.get('bitrate', 1e6))
-    finally:
-        opened.close()
     if as_json:
         print_json({**found._asdict(), 'motors': [motor._asdict() for motor in found.motors],
                     'others': {f'{name:#x}': number for name, number in found.others.items()}})
@@ -217,24 +214,18 @@ def _drives(arm: Arm, model: RobotModel, out: Console) -> Iterator[MitCan]:
     """Yield the driver, whose motors are off."""
     from ..drivers import mit_can
 
-    drives = mit_can.MitCan(arm, model)
-    try:
+    with closing(mit_can.MitCan(arm, model)) as drives:
         if arm.unconfirmed:
             out.print(f'! {arm.name} is unconfirmed: nobody has seen its file on hardware')
         yield drives
-    finally:
-        drives.close()
 
 
 def _checked(arm: Arm) -> list[Compared]:
     from ..drivers.bring_up import check
     from ..drivers.frames import open_bus
 
-    bus = open_bus(arm.bus)
-    try:
+    with closing(open_bus(arm.bus)) as bus:
         return check(bus, arm)
-    finally:
-        bus.close()
 
 
 def _readings(drives: MitCan | RecordedDriver, seconds: float, period: float = FRAME_PERIOD

@@ -9,7 +9,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from math import isinf
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, TYPE_CHECKING
 
 import numpy as np
@@ -33,10 +32,8 @@ if TYPE_CHECKING:
     from ..identification.excitation.base_regressor import Shares
     from ..identification.excitation.collisions import Collisions
     from ..identification.excitation.optimize import Excitation
-    from ..identification.excitation.trajectory_file import Fourier
     from ..identification.motion import Motion
 
-NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 NEAR_LIMIT = 0.7    # share of a limit
 PICTURE_OVERSAMPLING = 5    # points for each of the trajectory
 
@@ -96,61 +93,37 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            seed: Annotated[int, typer.Option(
                min=0, help='Seed of the random motions.')] = 0) -> None:
     """Optimize an exciting trajectory for parameter identification."""
-    from ..identification.excitation.base_regressor import Shares
-    from ..identification.excitation.trajectory_file import Fourier
-
-    chosen = chosen_robot(robot, locked, root, tip, gravity, at)
-    run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
-        criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
-        velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
-        include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
-        packages=packages, ground=ground, clearance=clearance, approach=approach, repeat=repeat,
-        posed=bool(at), force=force, after=after,
-        reading=read_options(columns, units, rate, topic, joints))
-
-
-def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
-        criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
-        acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
-        packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
-        repeat: int, posed: bool, force: bool, after: Sequence[Path] = (),
-        reading: Mapping[str, Any] = NO_OPTIONS) -> None:
-    """
-    Optimize a motion, print its table, and write the trajectory and a picture.
-
-    :param posed: whether the pose of the robot was asked for; otherwise joints at the end of
-        their range start in its middle.
-    :param reading: keyword arguments of :func:`~..identification.recordings.read.read` for the
-        recordings ``after`` which the motion comes.
-    """
     from ..dynamics import Dynamics
-    from ..identification.excitation.base_regressor import motion_limits
+    from ..identification.excitation.base_regressor import motion_limits, Shares
     from ..identification.excitation.optimize import excite as optimized
-    from ..identification.excitation.trajectory_file import JointTrajectory, write
-    from ..model.robot import units
+    from ..identification.excitation.trajectory_file import Fourier, JointTrajectory, write
+    from ..model.robot import units as units_of
 
+    chosen, out = chosen_robot(robot, locked, root, tip, gravity, at), console()
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
                             remedy='use a time from 0 on, and at least 1 repetition')
     if not force:
         check_new([output], '--output', 'choose another --output, or --force to replace it')
-    model = robot.model
+    model, shares = chosen.model, Shares(position, velocity, effort)
     limits = motion_limits(
         model, shares, ranges=_ranges(ranges),
-        velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
+        velocity=_by_joint('--velocity-limit', velocity_limit, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
-    if not posed:
-        robot = replace(robot, pose=np.where(
-            (limits.lower < robot.pose) & (robot.pose < limits.upper), robot.pose,
+    if not at:          # joints at the end of their range start in its middle
+        chosen = replace(chosen, pose=np.where(
+            (limits.lower < chosen.pose) & (chosen.pose < limits.upper), chosen.pose,
             (limits.lower + limits.upper) / 2))
-    collisions, why = _collisions(robot, kind, packages, clearance, ground)
-    dynamics, known = Dynamics(model), recorded(after, robot, reading, out)
+    collisions, why = _collisions(chosen, kind, packages, clearance, ground)
+    dynamics = Dynamics(model)
+    known = recorded(after, chosen, read_options(columns, units, rate, topic, joints), out)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
-        found = optimized(dynamics, robot.pose, limits, series=series, criterion=criterion,
-                       starts=starts, seed=seed, include=include, collisions=collisions,
-                       after=known, progress=lambda done: bar.update(task, completed=done))
+        found = optimized(
+            dynamics, chosen.pose, limits, series=Fourier(harmonics, period), criterion=criterion,
+            starts=starts, seed=seed, include=_words([include]), collisions=collisions,
+            after=known, progress=lambda done: bar.update(task, completed=done))
     out.print(_report(found, shares, why))
     times, *motion = found.trajectory(repeat=repeat)
     write(output, JointTrajectory(model.joint_names, times + approach, *motion))
@@ -166,7 +139,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         f'{model.name}: condition {found.reached.condition:.3g} of '
         f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
         dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
-        units(robot.model))
+        units_of(model))
     picture = picture or output.with_suffix('.png')
     save_picture(figure, picture)
     out.print(f'picture: {picture}')
@@ -188,20 +161,20 @@ def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, A
 def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,
                 ground: float | None) -> tuple[Collisions | None, str]:
     """Return the collision checker, if any, and a line about it."""
-    from ..identification.excitation.collisions import Collisions, GEOMETRY_KINDS, shapes
-
-    if kind not in (*GEOMETRY_KINDS, 'none'):
-        raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
-                            remedy=f'choose {", ".join(GEOMETRY_KINDS)} or none')
-    found = [] if kind == 'none' else shapes(robot.path, kind, packages)
-    if found:
+    found = []
+    if kind != 'none':
         try:
-            from ..identification.excitation.collisions import Collisions
+            from ..identification.excitation.collisions import Collisions, GEOMETRY_KINDS, shapes
         except ImportError as error:
             raise IdentificationError(
                 f'collisions cannot be looked for ({error})', name='mujoco',
                 remedy=f'run `{pip_install("mujoco")}`, or go without, with --shapes none'
                 ) from error
+        if kind not in GEOMETRY_KINDS:
+            raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
+                                remedy=f'choose {", ".join(GEOMETRY_KINDS)} or none')
+        found = shapes(robot.path, kind, packages)
+    if found:
         where = ('no ground given (--ground HEIGHT)' if ground is None
                  else f'ground {ground:g} m above the base')
         return (Collisions(robot.model, found, robot.pose, clearance, ground),
@@ -211,7 +184,7 @@ def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], cleara
                                   name='ground', value=ground,
                                   remedy='take others, with --shapes, or leave out --ground')
     return None, ('' if kind == 'none' else f'! the URDF has no {kind} geometry' + (
-        ': --shapes visual takes the shapes that are shown' if kind == GEOMETRY_KINDS[0] else ''))
+        ': --shapes visual takes the shapes that are shown' if kind == 'collision' else ''))
 
 
 def _report(found: Excitation, shares: Shares, why: str) -> Group:

@@ -22,7 +22,6 @@ from ..errors import (
 from ..model.resources import package_version
 
 if TYPE_CHECKING:
-    from ..catalog.robots import CatalogRobot
     from ..dynamics.source_text import Dialect, Kernel
     from ..model.robot import RobotModel
 
@@ -81,47 +80,32 @@ def export(robot: Robot, locked: Locked = [],  # noqa: B006
     if single and as_js:
         raise ArgumentError('--float is given with --js', name='--float',
                             remedy='leave it out: numbers of JavaScript are doubles')
-    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
-    run(chosen, console(), language='c' if as_c else 'js', output=output, quantities=quantity,
-        frames=frame, single=single, force=force)
-
-
-def run(robot: CatalogRobot, out: Console, *, language: str, output: Path | None,
-        quantities: Sequence[str], frames: Sequence[str], single: bool, force: bool) -> None:
-    """
-    Write a C file and its header, or a script.
-
-    :param language: 'c' or 'js'.
-    :param quantities: keys of QUANTITY_MEANINGS; of the default, all but derivatives, those that
-        the robot does not have are left out.
-    :param single: whether C computes in ``float``.
-    :raises ArgumentError: an option makes no sense, a file exists or cannot be written.
-    :raises UnknownNameError: there is no such quantity or frame.
-    """
     from ..dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
     from ..dynamics.entry_points import TABLE
     from ..dynamics.source_text import distinct, identifier, JAVASCRIPT, javascript_file
 
-    path = output or Path(f'{identifier(robot.name)}.{language}')
+    chosen = chosen_robot(robot, locked, root, tip, gravity, massless='warn')
+    language = 'c' if as_c else 'js'
+    path = output or Path(f'{identifier(chosen.name)}.{language}')
     if path.suffix != f'.{language}' or identifier(path.stem) != path.stem:
         raise ArgumentError(
             f'{path.name} is not a name for an exported file', name='--output', value=str(path),
             remedy='write letters, digits and underscores, the prefix of the functions, and '
                    f'.{language}: my_arm.{language}')
-    for quantity in quantities:
-        if quantity not in QUANTITY_MEANINGS:
-            raise UnknownNameError('quantity', quantity, QUANTITY_MEANINGS)
-        if 'frame' in TABLE[quantity].options and not frames:
-            raise ArgumentError(f'{quantity} needs a frame', name='--frame', value=quantity,
+    for name in quantity:
+        if name not in QUANTITY_MEANINGS:
+            raise UnknownNameError('quantity', name, QUANTITY_MEANINGS)
+        if 'frame' in TABLE[name].options and not frame:
+            raise ArgumentError(f'{name} needs a frame', name='--frame', value=name,
                                 remedy='add --frame NAME')
-    for frame in frames:
-        robot.model.frame(frame)
-    dialect = JAVASCRIPT if language == 'js' else FLOAT if single else DOUBLE
-    found = distinct(_kernels(robot.model, dict.fromkeys(quantities), dict.fromkeys(frames),
+    for name in frame:
+        chosen.model.frame(name)
+    dialect, out = JAVASCRIPT if as_js else FLOAT if single else DOUBLE, console()
+    found = distinct(_kernels(chosen.model, dict.fromkeys(quantity), dict.fromkeys(frame),
                               dialect, out))
-    about = _about(robot.model, path.stem, language, single)
-    if language == 'c':
-        file = c_file(robot.model, found, path.stem, about, dialect=dialect)
+    about = _about(chosen.model, path.stem, language, single)
+    if as_c:
+        file = c_file(chosen.model, found, path.stem, about, dialect=dialect)
         texts = {path: file.source, path.with_suffix('.h'): file.header}
     else:
         texts = {path: javascript_file(found, path.stem, about)}

@@ -42,44 +42,35 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None,
     from .identification_report import measures
     from ..identification.result import of_model
 
-    options, delay, _ = identified_conditions(recording, friction, delay, options, out)
-    motion = _checked(recording, robot, options, out)
-    model, offset = with_friction(robot.model, friction)
-    motion = motion.later(delay) if delay else motion
+    motion, model, offset, _ = _prepared(recording, robot, friction, delay, options, out)
     valid = of_model(model, motion, offset, moving)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
     out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
     return valid
 
 
-def identified_conditions(recording: Recording, friction: Path | None, delay: float | None,
-                          options: PreparationOptions, out: Console
-                          ) -> tuple[PreparationOptions, float, ModelErrors | None]:
-    """Return options and delay, those that are not given as identified, and errors."""
-    from ..identification.result_files import conditions_of
-
-    found = None if friction is None else conditions_of(friction)
-    if found is None:
-        return options, delay or 0.0, None
-    rate = 1.0 / float(np.median(np.diff(recording.time)))
-    if options.cutoff is None and found.cutoff < rate / 2.0:
-        options = replace(options, cutoff=found.cutoff)
-    delay = found.delay if delay is None else delay
-    show([f'delay of the efforts {1e3 * delay:.4g} ms, cut-off as identified'
-          if options.cutoff == found.cutoff else
-          f'delay of the efforts {1e3 * delay:.4g} ms'], out)
-    return options, delay, found.errors
-
-
-def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
-             ) -> Motion:
-    """Return the checked motion, and print notes and issues."""
+def _prepared(recording: Recording, robot: CatalogRobot, friction: Path | None,
+              delay: float | None, options: PreparationOptions, out: Console,
+              accept: tuple[str, ...] = ()
+              ) -> tuple[Motion, RobotModel, ndarray, ModelErrors | None]:
+    """Return the checked motion, model and offsets (nv,) with friction, errors; print issues."""
     from ..identification.options import by_kind
     from ..identification.recorded_motion import checked_motion
+    from ..identification.result_files import conditions_of
 
-    motion, notes, issues = checked_motion(recording, robot.model, options)
-    show([*notes[len(recording.notes):], *by_kind(issues)], out)
-    return motion
+    if (found := None if friction is None else conditions_of(friction)) is not None:
+        rate = 1.0 / float(np.median(np.diff(recording.time)))
+        if options.cutoff is None and found.cutoff < rate / 2.0:
+            options = replace(options, cutoff=found.cutoff)
+        delay = found.delay if delay is None else delay
+        show([f'delay of the efforts {1e3 * delay:.4g} ms'
+              + ', cut-off as identified' * (options.cutoff == found.cutoff)], out)
+    motion, notes, issues = checked_motion(recording, robot.model, replace(
+        options, accept=(*options.accept, *accept)))
+    show([*notes[len(recording.notes):],
+          *by_kind(issue for issue in issues if issue.kind not in accept)], out)
+    model, offset = with_friction(robot.model, friction)
+    return motion.later(delay) if delay else motion, model, offset, found and found.errors
 
 
 def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
@@ -96,17 +87,11 @@ def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: P
     from ..identification.estimation.payload import find_payload
     from ..identification.options import by_kind
     from ..identification.physics_checks import motion_issues
-    from ..identification.recorded_motion import checked_motion
     from ..model.robot import with_payload
 
-    options, delay, errors = identified_conditions(recording, friction, delay, options, out)
     # The model has no load: at wrist joints the efforts of one may contradict it entirely
-    motion, notes, issues = checked_motion(recording, robot.model, replace(
-        options, accept=(*options.accept, *OF_LOAD)))
-    show([*notes[len(recording.notes):],
-          *by_kind(issue for issue in issues if issue.kind not in OF_LOAD)], out)
-    model, offset = with_friction(robot.model, friction)
-    motion = motion.later(delay) if delay else motion
+    motion, model, offset, errors = _prepared(recording, robot, friction, delay, options, out,
+                                              OF_LOAD)
     found = find_payload(model, motion, frame, offset, errors)
     loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)
     show(by_kind(motion_issues(motion, loaded, motion.cutoff, motion.effort_unit, OF_LOAD)), out)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from math import inf, isinf
 from pathlib import Path
@@ -102,11 +103,8 @@ def stated_by(name: str, options: list[str], robot: CatalogRobot) -> Stated:
     from ..driver import facts_of, given_options, make, reading_of
     from ..driver_loop import OF_MODEL, with_facts
 
-    driver = make(name, robot.model, given_options(options))
-    try:
+    with closing(make(name, robot.model, given_options(options))) as driver:
         reading, facts = reading_of(driver), facts_of(driver)
-    finally:
-        driver.close()
     model, _ = with_facts(facts._replace(max_rate=None), robot.model, Settings())
     contradictions = []
     for quantity in OF_MODEL:

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from io import TextIOWrapper
 import json
 from math import isfinite
 from pathlib import Path
 import re
 import shlex
+from string import Template
 import sys
+import time
 from typing import Annotated, Any, TYPE_CHECKING, TypeVar
 
 from rich import box
@@ -242,6 +245,12 @@ def output(text: str, metavar: str = 'FILE') -> Any:
     return typer.Option('--output', '-o', metavar=metavar, help=text)
 
 
+def template(name: str) -> Template:
+    """Return the template of a file that a command writes."""
+    file = files(__package__).joinpath('templates', f'{name}.template')
+    return Template(file.read_text(encoding='utf-8'))
+
+
 def write_texts(texts: Mapping[Path, str], option: str, remedy: str, *, folders: bool = True
                 ) -> None:
     """
@@ -309,14 +318,18 @@ def connected(command: str, node: str, sim_time: bool, wait: float
 
 
 @contextmanager
-def playing(command: str, node: str, states: str, sim_time: bool, wait: float
-            ) -> Iterator[tuple[Session, RunningController, Player]]:
-    """Yield as :func:`connected`, and a player of trajectories for the controller, RUNNING."""
+def playing(command: str, node: str, states: str, sim_time: bool, wait: float, *,
+            confirm: bool = True) -> Iterator[tuple[Session, RunningController, Player]]:
+    """
+    Yield as :func:`connected`, and a player of trajectories for the controller, RUNNING.
+
+    :param confirm: whether it is a controller of this package, whose diagnostics are checked.
+    """
     with connected(command, node, sim_time, wait) as (here, controller):
         from ..nodes.clients.play import Player
 
-        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states, confirm=True,
-                        within=wait, option='--node')
+        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states,
+                        confirm=confirm, within=wait, option='--node')
         player.find()
         yield here, controller, player
 
@@ -325,6 +338,12 @@ def seconds_bar(out: Console) -> Progress:
     """Return the bars of what takes a known time [s]."""
     return Progress(TextColumn('{task.description}'), BarColumn(),
                     TextColumn('{task.completed:.1f} of {task.total:.1f} s'), console=out)
+
+
+def wait_with_bar(here: Session, bars: Progress, text: str, seconds: float) -> None:
+    """Wait for some time, which a bar shows."""
+    bar, begun = bars.add_task(text, total=seconds), time.monotonic()
+    here.until(lambda: bars.update(bar, completed=time.monotonic() - begun), seconds)
 
 
 def plain(value: Any) -> Any:

@@ -5,21 +5,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-import time
 from typing import Annotated, TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import Progress
 import typer
 
 from .options import (
-    command, console, Force, IDENTIFY, NodeName, RUN, seconds_bar, SimTime, States, Wait)
+    command, console, Force, IDENTIFY, NodeName, playing, RUN, seconds_bar, SimTime, States, Wait,
+    wait_with_bar)
 from ..errors import require_modules, RosError, TrajectoryError
 
 if TYPE_CHECKING:
     from ..identification.excitation.trajectory_file import JointTrajectory
     from ..identification.recordings.recording import Recording
-    from ..nodes.middleware.client_session import Session
 
 
 @command(RUN, 'excite.yaml --approach 5 --record motion.npz')
@@ -50,23 +48,19 @@ def play(file: Annotated[Path, typer.Argument(
     require_modules('play', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import read
     from ..identification.recordings.recording import check_target, write
-    from ..nodes.clients.play import approach as approach_to, Player, SETTLE_TIME
+    from ..nodes.clients.play import approach as approach_to, SETTLE_TIME
     from ..nodes.clients.record import recording
-    from ..nodes.middleware.client_session import session
 
     out, motion = console(), read(file)
     if record is not None:
         check_target(record, force)
-    with session('robodyn_play', sim_time) as here, seconds_bar(out) as bars:
-        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states,
-                        confirm=not unconfirmed, within=wait, option='--node')
-        player.find()
-
+    with playing('play', node, states, sim_time, wait, confirm=not unconfirmed) as (
+            here, _, player), seconds_bar(out) as bars:
         def go(what: str, asked: JointTrajectory) -> None:
             bar = bars.add_task(what)
             player.play(asked, lambda at, end: bars.update(bar, completed=at, total=end))
         if delay:
-            _count_down(here, bars, delay)
+            wait_with_bar(here, bars, 'delay', delay)
         if approach:
             go('approach', approach_to(motion, player.pose(motion.joint_names), approach))
         if record is None:
@@ -106,14 +100,6 @@ def record(file: Annotated[Path, typer.Argument(
                                      '; Ctrl-C ends it' if duration is None else '')),
                                  tell=status.update)
     _report(out, file, recording, lost)
-
-
-def _count_down(here: Session, bars: Progress, delay: float) -> None:
-    begun, bar = time.monotonic(), bars.add_task('delay', total=delay)
-    while (waited := time.monotonic() - begun) < delay:
-        bars.update(bar, completed=waited)
-        here.poll()
-    bars.update(bar, completed=delay)
 
 
 def _report(out: Console, path: Path, recording: Recording, lost: int) -> None:

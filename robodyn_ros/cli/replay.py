@@ -148,6 +148,7 @@ def _happened(flown: Flown, k: int) -> str:
     """Time, phases and reason of a cycle, in words."""
     from ..control.laws import registry
     from ..control.steps import guard
+    from ..flight_recorder.replay import fault_in
 
     s = flown.snapshot
     before, after, cycle = s.memory[k], s.memory[k + 1], s.cycles[k]
@@ -158,23 +159,13 @@ def _happened(flown: Flown, k: int) -> str:
     phases = ' → '.join(dict.fromkeys(guard.PHASES[m['phase']] for m in (before, after)))
     text = f'cycle {k}, {cycle["now"]:.6f} s{date}: {phases}'
     if after['phase'] == guard.FAULT:
-        text += f', {_fault(flown, k)}'
+        text += ', ' + ': '.join(fault_in(flown.model.joint_names, after))
     elif before['arming'] or after['arming']:
         text += f', arming: {guard.REASONS[guard.CODES[after["arming_refusal"]]]}'
     settings = s.versions[int(cycle['version'])].settings
     timeout = f'state_timeout {settings.state_timeout:g} s'
     return (f'{text}; mode {registry.mode_name(int(after["mode"]))}, {timeout}, '
             f'{given["missed"]} periods missed, {given["listeners"]} listeners')
-
-
-def _fault(flown: Flown, k: int) -> str:
-    """Return code, sentence and joint of the fault after a cycle."""
-    from ..control.steps import guard
-
-    after = flown.snapshot.memory[k + 1]
-    code, joint = guard.CODES[after['reason']], int(after['joint'])
-    return f'{code}: {guard.REASONS[code]}' + (f' ({flown.model.joint_names[joint]})'
-                                               if joint >= 0 else '')
 
 
 def _table(flown: Flown, replay: Replay, k: int) -> Table:
@@ -254,6 +245,7 @@ def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray, Limits]]
 def _report(flown: Flown, replay: Replay, k: int, said: str, runs: dict[Path, Flown]) -> Report:
     """Return the report of the first of the runs at a cycle; a second one is drawn over it."""
     from ..control.steps import guard
+    from ..flight_recorder.replay import fault_in
     from ..report.document import Band, hashed, Report
     from ..report.scene import moving_robot
 
@@ -264,7 +256,7 @@ def _report(flown: Flown, replay: Replay, k: int, said: str, runs: dict[Path, Fl
         f'Recording of {model.name}, {about.node}', f'{_happened(flown, k)}; noticed '
         f'{about.time}. {said}', bad=fault, files=hashed(runs), verdict=(
             'No fault has latched.' if not fault else f'{code}: {about.sentence}.'
-            if code == about.reason else f'{_fault(flown, k)}.'))
+            if code == about.reason else f'{": ".join(fault_in(model.joint_names, after))}.'))
     report.rich(f'Cycle {k}', _table(flown, replay, k))
     t, jumps = _continuous_time(s)
     t = t - t[k]
@@ -305,11 +297,7 @@ def _report(flown: Flown, replay: Replay, k: int, said: str, runs: dict[Path, Fl
 
 
 def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
-    """
-    Draw positions, velocities and efforts.
-
-    :raises ArgumentError: the picture cannot be written.
-    """
+    """Draw positions, velocities and efforts."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

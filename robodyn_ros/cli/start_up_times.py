@@ -120,7 +120,7 @@ def work(urdf: str, wanted: list[str]) -> None:
             for law in BUILT_IN:
                 law_address(law)
         elif name.startswith(NATIVE):
-            from ..nodes.controller.transport import compiled_loop
+            from ..realtime.native.loop import compiled_loop
 
             loaded = [compiled_loop(name.removeprefix(NATIVE))]
         else:

@@ -3,7 +3,7 @@
 """Subcommand `verify`: from the files of a robot to a case, and to the table of its risks."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 import shlex
@@ -275,8 +275,7 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
     """Play the worlds that are missing; print the tables, and return figures and outcomes."""
     check(case)
     path = output or FOLDER / f'{_stem(case)}.sqlite'
-    results = Results(path, case)
-    try:
+    with closing(Results(path, case)) as results:
         left = sorted(set(range(count)) - results.known())
         if len(left) < count:
             out.print(f'{path} has {count - len(left)} of {count} worlds already', soft_wrap=True)
@@ -293,8 +292,6 @@ def run(case: Case, count: int, jobs: int, output: Path | None, out: Console, *,
                 raise
         outcomes = list(results.outcomes(count))
         turns = _turning_points(case, outcomes, results, jobs, out)
-    finally:
-        results.close()
     return _shown(case, outcomes, turns, path, out, again, page), outcomes
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Event
 import time
 from typing import Annotated, TYPE_CHECKING
@@ -139,12 +139,10 @@ def _page(robot: CatalogRobot, port: int, browser: bool, out: Console, live: boo
     page = Page(robot.model, robot.path, robot.pose, port, live=live)
     if control:         # a browser that is faster than the control panel shows STOP, too
         page.server.stop_pressed = lambda: False
-    try:
+    with closing(page):
         out.print(f'{robot.model.name}: {page.address} (Ctrl-C ends it)')
         for note in page.notes:
             out.print(f'! {note}')
         if browser:
             webbrowser.open(page.address)
         yield page
-    finally:
-        page.close()

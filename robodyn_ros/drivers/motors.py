@@ -95,7 +95,16 @@ class Motors:
 
         :raises ParameterError: it does not answer.
         """
-        return self._value(motor, register, motor.codec.read(register))
+        for _ in range(TRIES):
+            self._drain()
+            self.bus.send(*motor.codec.read(register))
+            end = self.clock() + self.timeout
+            while (left := end - self.clock()) > 0 and (frame := self.bus.receive(left)):
+                if len(frame[1]) == 8 and (
+                        value := motor.codec.register(register, *frame)) is not None:
+                    return value
+                self._note(*frame)
+        raise self._silent(motor)
 
     def write_register(self, motor: Motor, register: int, value: float) -> None:
         """
@@ -175,18 +184,6 @@ class Motors:
         if not answered or answer is None:
             raise self._silent(motor)
         return answer
-
-    def _value(self, motor: Motor, register: int, question: Frame) -> float:
-        for _ in range(TRIES):
-            self._drain()
-            self.bus.send(*question)
-            end = self.clock() + self.timeout
-            while (left := end - self.clock()) > 0 and (frame := self.bus.receive(left)):
-                if len(frame[1]) == 8 and (
-                        value := motor.codec.register(register, *frame)) is not None:
-                    return value
-                self._note(*frame)
-        raise self._silent(motor)
 
     def _drain(self) -> None:
         while self.take():

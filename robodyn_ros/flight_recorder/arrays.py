@@ -8,7 +8,7 @@ checked before a snapshot is returned.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from io import BytesIO
 import json
 from typing import Any, NamedTuple
@@ -17,9 +17,10 @@ import zipfile
 import numpy as np
 from numpy import ndarray
 
+from ..compiler.code_cache import machine
 from ..control.controller.history import Snapshot, Version
 from ..control.cycle.call import no_law
-from ..control.cycle.compile import law_address
+from ..control.cycle.compile import compiled, law_address
 from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
 from ..control.inputs.partner import Policy, POLICY_HEADER
 from ..control.inputs.pose_tracking import Points, PosePoints
@@ -33,6 +34,7 @@ from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
 from ..model.capsules import link_capsules
+from ..model.resources import package_version
 from ..model.robot import RobotModel
 from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
@@ -50,7 +52,7 @@ JOINTS = ('joint', 'arming_refusal_joint', 'saturated_joint', 'other_joint')
 
 @dataclass
 class About:
-    """Origin of a recording."""
+    """Origin of a recording; its last fields are by default those of this process."""
 
     node: str
     reason: str             # code of the fault
@@ -60,9 +62,10 @@ class About:
     trigger: str
     clock: str              # of all times: steady | ros
     offset: float           # s, UNIX time minus time of that clock
-    version: str            # of this package
-    code: str               # name of the compiled cycle: its sources, Numba, Python and CPU
-    machine: str            # Numba, Python and CPU in words
+    version: str = field(default_factory=package_version)
+    # Name of the compiled cycle: its sources, Numba, Python and CPU
+    code: str = field(default_factory=lambda: compiled().code)
+    machine: str = field(default_factory=machine)       # Numba, Python and CPU in words
 
 
 class Flown(NamedTuple):
@@ -257,10 +260,10 @@ def _policies(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Policy]]:
 
 def _parts(like: Points | PosePoints) -> Iterator[tuple[str, str, np.dtype]]:
     """Yield field, name of the array, and type of the parts of a reference after its times."""
-    for field in like._fields[2:]:
-        array = getattr(like, field)
-        whole = field == 'command'      # one a reference, and not one a segment
-        yield (field, 'commands' if whole else field,
+    for part in like._fields[2:]:
+        array = getattr(like, part)
+        whole = part == 'command'       # one a reference, and not one a segment
+        yield (part, 'commands' if whole else part,
                np.dtype((float, array.shape if whole else array.shape[1:])))
 
 
@@ -283,8 +286,8 @@ def _expected(prefix: str, like: Points | PosePoints, segments: ndarray
     yield from ((f'{prefix}headers', like.header.dtype, n),
                 (f'{prefix}segments', np.dtype(np.int64), n),
                 (f'{prefix}times', np.dtype(float), total + n))
-    for field, name, kind in _parts(like):
-        yield prefix + name, kind, n if field == 'command' else total
+    for part, name, kind in _parts(like):
+        yield prefix + name, kind, n if part == 'command' else total
 
 
 def _references(prefix: str, like: Any, arrays: dict[str, ndarray]) -> Iterator[tuple[int, Any]]:

@@ -26,11 +26,9 @@ import numpy as np
 from numpy import ndarray
 
 from .arrays import About, described, Flown, packed, unpacked
-from .replay import latched
-from ..compiler.code_cache import machine
+from .replay import fault_in, latched
 from ..control.controller.controller import Controller
 from ..control.controller.history import Snapshot, Version
-from ..control.cycle.compile import compiled
 from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
 from ..control.inputs.partner import Policy
 from ..control.inputs.pose_tracking import HEADER, no_command, Points, PosePoints
@@ -40,7 +38,6 @@ from ..control.steps.cycle_data import Cycle, VECTOR_NAMES
 from ..dynamics.model_data import BODY
 from ..errors import reading, RecordingError, RobodynError, writing
 from ..extras import pip_install
-from ..model.resources import package_version
 from ..model.robot import RobotModel
 from ..wire.cdr import Writer
 from ..wire.codecs import EffortEncoder, JointStateEncoder
@@ -140,7 +137,7 @@ def write_cycles(path: Path, controller: Controller, node: str, option: str,
     require_mcap(path)
     about = About(node, controller.reason_code, controller.reason,
                   f'{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}', 'simulation', trigger,
-                  'ros', 0.0, package_version(), compiled().code, machine())
+                  'ros', 0.0)
     with writing(path, option):
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, controller.model, controller.history.take(), about)
@@ -295,8 +292,7 @@ def description(model: RobotModel, versions: Mapping[int, Version], inputs: Cycl
         **arrays, versions=dict(versions), points={0: Points.none(nv)},
         policies={0: Policy.none(nv)}, poses={0: PosePoints.none()})
     snapshot.memory['mode'] = versions[0].record['mode']
-    about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0,
-                  package_version(), compiled().code, machine())
+    about = About('C library', 'NO_REASON', '', 'at an unknown time', 'c', 'step', 'steady', 0.0)
     text = json.dumps(described(model, snapshot, about),
                       default=lambda value: np.asarray(value).tolist())
     return packed(text, snapshot)
@@ -422,7 +418,6 @@ def _take_reference(stream: _Stream, nv: int, points: dict[int, Points],
 def _about(about: About, model: RobotModel, snapshot: Snapshot) -> About:
     """Return the origin with the latest fault, or the reason that is latched at the end."""
     faults = latched(snapshot)
-    after: Any = snapshot.memory[faults[-1] + 1 if len(faults) else -1]
-    code, joint = guard.CODES[after['reason']], int(after['joint'])
-    return replace(about, reason=code, sentence=guard.REASONS[code] + (
-        f' ({model.joint_names[joint]})' if joint >= 0 else ''))
+    code, sentence = fault_in(model.joint_names,
+                              snapshot.memory[faults[-1] + 1 if len(faults) else -1])
+    return replace(about, reason=code, sentence=sentence)

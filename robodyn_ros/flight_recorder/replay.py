@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay of recorded control cycles, and comparison with the recorded results."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -104,6 +106,12 @@ class Replay:
             if gap.max() > out.largest or out.cycle < 0:
                 out.cycle, out.joint, out.largest = k, int(gap.argmax()), float(gap.max())
         return out
+
+
+def fault_in(joint_names: Sequence[str], memory: Any) -> tuple[str, str]:
+    """Return code and sentence, with the joint, of the fault in a record CONTROLLER_STATE."""
+    code, joint = guard.CODES[memory['reason']], int(memory['joint'])
+    return code, guard.REASONS[code] + (f' ({joint_names[joint]})' if joint >= 0 else '')
 
 
 def latched(snapshot: Snapshot) -> ndarray:

@@ -53,43 +53,32 @@ def manager_rate(rate: str, config: str) -> int:
 
 
 def declared(file: str, arguments: Mapping[str, tuple[str, str]],
-             choices: Mapping[str, Collection[str]] = MappingProxyType({}),
-             former: Mapping[str, str] = MappingProxyType({})) -> list[Any]:
+             choices: Mapping[str, Collection[str]] = MappingProxyType({})) -> list[Any]:
     """
     Return the declarations of the arguments of a launch file; warn of those that are ignored.
 
     :param file: path of the launch file.
     :param arguments: default and description, by name; ``choices``: the only values, by name.
-    :param former: names of arguments before 0.9, which are still taken, by those of now.
     """
     from launch.actions import DeclareLaunchArgument  # only a ROS installation has it
-    from launch.substitutions import LaunchConfiguration
 
-    warn_of_unknown(file, arguments, former)
-    return [DeclareLaunchArgument(
-                name, description=text, choices=choices.get(name),
-                default_value=LaunchConfiguration(former[name], default=default)
-                if name in former else default)
+    warn_of_unknown(file, arguments)
+    return [DeclareLaunchArgument(name, description=text, choices=choices.get(name),
+                                  default_value=default)
             for name, (default, text) in arguments.items()]
 
 
-def warn_of_unknown(file: str, arguments: Collection[str],
-                    former: Mapping[str, str] = MappingProxyType({})) -> None:
+def warn_of_unknown(file: str, arguments: Collection[str]) -> None:
     """
     Warn of arguments of ``ros2 launch`` that are ignored, as a misspelled one is.
 
     :param file: path of the launch file; nothing is said where another one includes it.
     :param arguments: names of its arguments.
-    :param former: names of arguments before 0.9, which are still taken, by those of now.
     """
     if Path(file).name not in [Path(word).name for word in sys.argv]:
         return
     given = [name for name, equals, _ in (word.partition(':=') for word in sys.argv) if equals]
-    for present, name in former.items():
-        if name in given:
-            print(f'warning: {name}:= is called {present}:= now, and the old name goes with the '
-                  'next release', file=sys.stderr)
-    if not (unknown := [n for n in given if n not in arguments and n not in former.values()]):
+    if not (unknown := [name for name in given if name not in arguments]):
         return
     from .controller.parameters import TABLE  # slow, and rarely needed
 

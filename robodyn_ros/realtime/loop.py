@@ -5,13 +5,14 @@ The control loop: joint states in, one control cycle, efforts out.
 
 Plain functions over OPERATIONS, by which they reach their surroundings: Python calls the method of
 the same name of an object, see :mod:`robodyn_ros.nodes.controller.control_loop`; compiled code
-calls the function of the same name in :mod:`~.native.io` instead. Common parameters: ``io`` is an
-:class:`AnyLoopIO`; ``c`` is the :class:`.Cycle`, of which the loop uses the records of the
-settings, the cycle's input and the controller's state; ``tau`` (nv,) are the efforts.
+calls the function of the same name in :mod:`~.native.io` instead. Common parameters: ``io`` is a
+:class:`~.native.io.LoopIO`, or an object with these arrays and the operations; ``c`` is the
+:class:`.Cycle`, of which the loop uses the records of the settings, the cycle's input and the
+controller's state; ``tau`` (nv,) are the efforts.
 """
 
 import math
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -20,9 +21,10 @@ from . import timing_rules
 from .loop_settings import LOOP, LoopSettings, STATE
 from ..control.declare import record_dtype, record_value, recorded
 from ..control.steps.guard import FAULT
-from ..wire.decoders import ACCEPTED, DecoderArrays, OTHER, POSITION, RECEIVED, SEQUENCE
+from ..wire.decoders import ACCEPTED, OTHER, POSITION, RECEIVED, SEQUENCE
 
 if TYPE_CHECKING:
+    from .native.io import LoopIO
     from ..control.steps.cycle_data import Cycle
 
 # What a loop returns: it was called back, or which operation has failed.
@@ -48,101 +50,27 @@ LOOP_STATE = np.dtype([
 ])
 
 
-class AnyLoopIO(Protocol):
-    """
-    Arrays that a loop works in.
-
-    Where Python runs it, the object has the operations below as methods besides.
-    """
-
-    @property
-    def loop_state(self) -> ndarray:
-        """(1,) LOOP_STATE."""
-
-    @property
-    def counts(self) -> ndarray:
-        """(1,) COUNTS, see :mod:`~.timing_rules`."""
-
-    @property
-    def timing(self) -> ndarray:
-        """(N,) TIMING, a ring of the latest cycles, see :mod:`~.statistics`."""
-
-    @property
-    def cycle_count(self) -> ndarray:
-        """(1,) int64, number of cycles that the ring was given."""
-
-    @property
-    def seen(self) -> ndarray:
-        """(nv,) numbers of the samples that were counted last."""
-
-    @property
-    def pose(self) -> ndarray:
-        """(nv,) positions [rad | m] that the last cycle had."""
-
-    @property
-    def decoder(self) -> DecoderArrays:
-        """Memory of the decoder of joint states."""
+def _operation(name: str) -> Any:
+    """Return an operation as Python runs it: the method of this name of an object."""
+    def operation(io: Any, *arguments: Any) -> Any:
+        return getattr(io, name)(*arguments)
+    operation.__name__ = name
+    return operation
 
 
-def steady_ns(io: Any) -> int:
-    """Return the steady time [ns], as ``time.monotonic_ns``."""
-    return io.steady_ns()
-
-
-def wall_clock_ns(io: Any) -> int:
-    """Return the time of day [ns], as ``time.time_ns``."""
-    return io.wall_clock_ns()
-
-
-def sleep_until(io: Any, deadline: int) -> None:
-    """Sleep until a steady time [ns]; a failure is noted in ``loop_state``, or raised."""
-    io.sleep_until(deadline)
-
-
-def wait_until(io: Any, deadline: int) -> bool:
-    """Sleep until a message comes (True), or until a steady time [ns] or a wake-up (False)."""
-    return io.wait_until(deadline)
-
-
-def take(io: Any) -> bool:
-    """Take the next joint state that waits; return whether there was one."""
-    return io.take()
-
-
-def decode(io: Any, received: float) -> int:
-    """Decode the joint state taken last, received at ``received`` [s]; return a decode status."""
-    return io.decode(received)
-
-
-def stamp_taken(io: Any) -> float:
-    """Return the header stamp [s] of the joint state taken last, NaN if it is too short."""
-    return io.stamp_taken()
-
-
-def publication_time(io: Any) -> int:
-    """Return when the joint state taken last was published [ns, time of day], 0 if not known."""
-    return io.publication_time()
-
-
-def cycle_time(io: Any) -> float:
-    """Return the time [s] on the clock of the cycle: steady, or the newest of /clock."""
-    return io.cycle_time()
-
-
-def count_listeners(io: Any) -> int:
-    """Return the number of subscribers of the commands."""
-    return io.count_listeners()
-
-
-def advance(io: Any, inputs: Any, now: float, tau: ndarray) -> bool:
-    """Run the control cycle; return whether to publish ``tau``."""
-    return io.advance(inputs, now, tau)
-
-
-def publish(io: Any, tau: ndarray) -> None:
-    """Publish the efforts (nv,) [N·m | N]; a failure is noted in ``loop_state``, or raised."""
-    io.publish(tau)
-
+# Failures of those that sleep and publish are noted in ``loop_state``, or raised
+steady_ns = _operation('steady_ns')     # steady time [ns], as `time.monotonic_ns`
+wall_clock_ns = _operation('wall_clock_ns')     # time of day [ns], as `time.time_ns`
+sleep_until = _operation('sleep_until')     # a steady time [ns]
+wait_until = _operation('wait_until')   # a message (True), a steady time [ns] or a wake-up (False)
+take = _operation('take')               # the next joint state that waits; whether there was one
+decode = _operation('decode')           # that one, received at a time [s]; a decode status
+stamp_taken = _operation('stamp_taken')     # its header stamp [s], NaN if it is too short
+publication_time = _operation('publication_time')   # of it [ns, time of day], 0 if not known
+cycle_time = _operation('cycle_time')   # [s] on the clock of the cycle: steady, or that of /clock
+count_listeners = _operation('count_listeners')     # number of subscribers of the commands
+advance = _operation('advance')         # the cycle (inputs, time, tau); whether to publish `tau`
+publish = _operation('publish')         # the efforts (nv,) [N·m | N]
 
 #: What compiled code replaces by functions of the same name.
 OPERATIONS = (steady_ns, wall_clock_ns, sleep_until, wait_until, take, decode, stamp_taken,
@@ -167,7 +95,7 @@ def begin(state: ndarray, now: int) -> None:
     state['deadline'] = state['answered'] = state['asked'] = now
 
 
-def on_grid(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
+def on_grid(io: 'LoopIO', c: 'Cycle', tau: ndarray) -> int:
     """Run a cycle at each point of the grid; return CALLED or the operation that failed."""
     w, given = io.loop_state[0], c.cycle_input
     while True:
@@ -195,7 +123,7 @@ def on_grid(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
         record_timing(io, woke, (woke - w.deadline) * 1e-9, now)
 
 
-def on_state(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
+def on_state(io: 'LoopIO', c: 'Cycle', tau: ndarray) -> int:
     """
     Run a cycle for each joint state, and for silence that lasts too long.
 
@@ -214,7 +142,7 @@ def on_state(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> int:
             return w.failed
 
 
-def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> None:
+def answer(io: 'LoopIO', c: 'Cycle', tau: ndarray) -> None:
     """
     Run a cycle for what has come in, or for what has stayed away too long.
 
@@ -248,7 +176,7 @@ def answer(io: AnyLoopIO, c: 'Cycle', tau: ndarray) -> None:
         w.answered = steady_ns(io)
 
 
-def overdue_at(io: AnyLoopIO, c: 'Cycle') -> int:
+def overdue_at(io: 'LoopIO', c: 'Cycle') -> int:
     """Return the steady time [ns] at which a state has stayed away for too long."""
     w = io.loop_state[0]
     return w.answered + int(1e9 * timing_rules.silence(
@@ -256,7 +184,7 @@ def overdue_at(io: AnyLoopIO, c: 'Cycle') -> int:
         c.settings.state_timeout))
 
 
-def decode_waiting(io: AnyLoopIO, c: 'Cycle') -> tuple[bool, float]:
+def decode_waiting(io: 'LoopIO', c: 'Cycle') -> tuple[bool, float]:
     """
     Decode every joint state that waits; return whether one was accepted, and the newest time [s].
 
@@ -289,7 +217,7 @@ def decode_waiting(io: AnyLoopIO, c: 'Cycle') -> tuple[bool, float]:
     return accepted, newest
 
 
-def step(io: AnyLoopIO, c: 'Cycle', tau: ndarray, begun: int, now: float) -> None:
+def step(io: 'LoopIO', c: 'Cycle', tau: ndarray, begun: int, now: float) -> None:
     """Run the cycle of the time ``now`` [s], which began at ``begun`` [ns], and publish."""
     w, given = io.loop_state[0], c.cycle_input
     w.moving, given.clock_stopped = timing_rules.moving(
@@ -312,7 +240,7 @@ def step(io: AnyLoopIO, c: 'Cycle', tau: ndarray, begun: int, now: float) -> Non
     given.stalled = timing_rules.stall(given.stalled, begun, steady_ns(io))
 
 
-def record_timing(io: AnyLoopIO, woke: int, late: float, now: float) -> None:
+def record_timing(io: 'LoopIO', woke: int, late: float, now: float) -> None:
     """
     Record how the cycle that ends now has kept its time.
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .timing_rules import count_missed, count_sample, COUNTS
+from .timing_rules import COUNTS
 from ..errors import ArgumentError, reading
 from ..wire.decoders import ACCEPTED, REASONS
 
@@ -34,49 +34,14 @@ def no_cycles(n: int) -> ndarray:
     return np.full(len(TIMING.names or ()) * n, np.nan).view(TIMING)
 
 
-class Timing:
-    """
-    Timing of the latest ``size`` cycles of a loop; one thread adds, any thread may read.
-
-    A concurrent read sees old and new cycles, and at worst one that is half updated.
-    Compiled code may fill ``ring`` (size,) of TIMING at ``count[0] % size`` and then raise
-    ``count`` (1,) int64 itself: that is all that :meth:`add` does.
-    """
-
-    def __init__(self, size: int):
-        if size < 1:
-            raise ArgumentError(f'a ring of {size} cycles', name='size', value=size,
-                                remedy='use a positive number')
-        self.ring = no_cycles(size)
-        self.count = np.zeros(1, np.int64)
-        self._size = size
-
-    def __len__(self) -> int:
-        return min(int(self.count[0]), self._size)
-
-    def add(self, *cycle: float) -> None:
-        """Add a cycle, the values of TIMING [s]; a full ring drops its oldest one."""
-        n = self.count.item()
-        self.ring[n % self._size] = cycle
-        self.count[0] = n + 1
-
-    def clear(self) -> None:
-        """Forget all cycles."""
-        self.count[0] = 0
-
-    def newest(self, most: int | None = None) -> ndarray:
-        """Return a copy of the latest cycles, at ``most`` so many, oldest first."""
-        count = int(self.count[0])
-        n = min(count, self._size, self._size if most is None else most)
-        return self.ring[np.arange(count - n, count) % self._size]
-
-
 class Tally:
     """
-    One thread counts, any may ask.
+    Counters of a loop, and the timing of its latest cycles; one thread writes, any may ask.
+
+    A concurrent read of the timing sees old and new cycles, and at worst one that is half updated.
 
     :param numbers: (nv,) number of each joint's newest sample, kept up to date by the decoder.
-    :param keep: how many cycles ``timing`` holds.
+    :param keep: how many cycles ``ring`` holds.
     """
 
     def __init__(self, numbers: ndarray, keep: int = 2048):
@@ -84,23 +49,21 @@ class Tally:
         #: (nv,) positions of the samples that the last cycle had, see `rules.moving`.
         self.pose = np.full(len(numbers), np.nan)
         self.counts = np.zeros(1, COUNTS)
-        self._record = self.counts.view(np.recarray)[0]
-        self.timing = Timing(keep)
+        #: Ring (keep,) of TIMING; the next cycle goes to ``cycle_count[0] % keep``.
+        self.ring, self.cycle_count = no_cycles(keep), np.zeros(1, np.int64)
 
     def clear(self) -> None:
         """Reset all counters."""
         self.seen[...] = self.numbers
         self.pose[...] = np.nan
         self.counts[...] = np.zeros((), COUNTS)
-        self.timing.clear()
+        self.cycle_count[0] = 0
 
-    def sample(self, code: int) -> None:
-        """Count a sample, by what the decoder answered."""
-        count_sample(self._record, code, self.numbers, self.seen)
-
-    def late(self, missed: int) -> None:
-        """Count the points of the grid that were missed before a wake-up."""
-        count_missed(self._record, missed)
+    def newest(self, most: int | None = None) -> ndarray:
+        """Return a copy of the latest cycles, at ``most`` so many, oldest first."""
+        count, size = int(self.cycle_count[0]), len(self.ring)
+        n = min(count, size, size if most is None else most)
+        return self.ring[np.arange(count - n, count) % size]
 
     @property
     def missed(self) -> int:

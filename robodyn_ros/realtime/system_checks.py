@@ -37,8 +37,14 @@ class Fact:
 
 def facts() -> list[Fact]:
     """Look at the machine; takes milliseconds and changes nothing that lasts."""
-    return [look() for look in (_kernel, _host, _cpus, _isolation, _governor, _idle, _slack,
-                                _throttling, _priority, _memory, _latency)]
+    slack = int(text('/proc/self/timerslack_ns') or 0)
+    return [_kernel(), _host(), _cpus(), _isolation(), _governor(), _idle(),
+            Fact('timer slack', f'{slack / 1000:g} µs; the loop takes 1 ns for itself'),
+            _throttling(),
+            _asked('real-time priority', Scheduling(priority=REALTIME_PRIORITY), BAD,
+                   f'granted (tried {REALTIME_PRIORITY})'),
+            _asked('locked memory', Scheduling(lock_memory=True), FAIR),
+            _asked('keeping CPUs awake', Scheduling(keep_awake=True), FAIR)]
 
 
 def text(path: Path | str) -> str:
@@ -66,15 +72,12 @@ def _kernel() -> Fact:
         family = platform.freedesktop_os_release().get('ID', '')
     except OSError:
         family = ''
+    debian = {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(about.machine, about.machine)
     command = {'ubuntu': 'sudo pro attach; sudo pro enable realtime-kernel',
-               'debian': f'sudo apt install linux-image-rt-{_debian()}'}.get(
+               'debian': f'sudo apt install linux-image-rt-{debian}'}.get(
         family, 'that of your distribution whose name has rt or realtime in it')
     return Fact('kernel', f'{about.release}, not real-time', FAIR,
                 f'a PREEMPT_RT kernel bounds how late a thread is: {command}, then boot it')
-
-
-def _debian() -> str:
-    return {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(os.uname().machine, os.uname().machine)
 
 
 def _host() -> Fact:
@@ -132,11 +135,6 @@ def _idle() -> Fact:
         'idle states', value)
 
 
-def _slack() -> Fact:
-    slack = int(text('/proc/self/timerslack_ns') or 0)
-    return Fact('timer slack', f'{slack / 1000:g} µs; the loop takes 1 ns for itself')
-
-
 def _throttling() -> Fact:
     runtime = int(text('/proc/sys/kernel/sched_rt_runtime_us') or -1)
     period = int(text('/proc/sys/kernel/sched_rt_period_us') or 1_000_000)
@@ -149,19 +147,6 @@ def _asked(name: str, wanted: Scheduling, grade: int, granted: str = 'granted') 
     if outcome.refused:
         return Fact(name, 'not granted', grade, outcome.refused[0])
     return Fact(name, granted)
-
-
-def _priority() -> Fact:
-    return _asked('real-time priority', Scheduling(priority=REALTIME_PRIORITY), BAD,
-                  f'granted (tried {REALTIME_PRIORITY})')
-
-
-def _memory() -> Fact:
-    return _asked('locked memory', Scheduling(lock_memory=True), FAIR)
-
-
-def _latency() -> Fact:
-    return _asked('keeping CPUs awake', Scheduling(keep_awake=True), FAIR)
 
 
 class Fix(NamedTuple):

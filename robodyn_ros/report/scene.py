@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The moving robot as a page of its own, by viser."""
 
-from contextlib import ExitStack
+from contextlib import closing, ExitStack
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -41,15 +41,12 @@ def moving_robot(model: RobotModel, urdf: Path | None, time: ndarray, position: 
         return ''
     from ..viewer.page import Page
 
-    page = Page(model, urdf, position[0], FIRST_PORT)
-    try:
+    with closing(Page(model, urdf, position[0], FIRST_PORT)) as page:
         scene = page.server.get_scene_serializer()
         for t in np.arange(max(time[0], time[-1] - MAX_DURATION), time[-1], 1 / FRAME_RATE):
             page.show(position[min(int(np.searchsorted(time, t)), len(time) - 1)])
             scene.insert_sleep(1 / FRAME_RATE)
         return scene.as_html()
-    finally:
-        page.close()
 
 
 class MovingRobot:

@@ -20,25 +20,24 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
 from numpy import ndarray
-from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from ..catalog.robots import CatalogRobot, load_robot, write_parameters
-from ..control.cycle.compile_ahead import COMPILING
 from ..control.references.trajectory import Waypoints
 from ..control.steps import guard
-from ..errors import RosError
+from ..errors import ParameterError, RosError
 from ..model.robot import RobotModel
 from ..nodes.clients.live_control import push_message
 from ..nodes.clients.play import Player
 from ..nodes.clients.processes import Child, running
-from ..nodes.clients.running_controller import LOOP, parameter_request, reported, TIMING
+from ..nodes.clients.running_controller import reported, RunningController
 from ..nodes.middleware import qos
-from ..nodes.middleware.client_session import Services, Session, session
+from ..nodes.middleware.client_session import Session, session
 from ..nodes.middleware.raw_subscription import open_subscription
+from ..nodes.topics.publishers import LOOP, TIMING
 from ..viewer.wishes import Push
 
 # [s] of wall time: they end what hangs. A busy machine takes long to start Python and to compile.
@@ -92,7 +91,8 @@ class SimulatedArm:
         #: Simulation time and wall time [s] of all calls of :meth:`run`.
         self.simulated = self.elapsed = 0.0
         self._here, self._processes, self.period = here, processes, period
-        self._services = Services(here.node, here.poll)
+        self._clients = {node: RunningController(here, f'{namespace}/{node}', START_TIMEOUT)
+                         for node in ('controller', 'simulator')}
         # Wall time of the last report, and of the first in an unbroken series of fault reports
         self._reported, self._fault_begin = 0.0, inf
         controller = f'{namespace}/controller'
@@ -175,16 +175,11 @@ class SimulatedArm:
         :param node: 'controller' or 'simulator'.
         :raises RosError: they are refused.
         """
-        request = parameter_request(values)
-        while True:
-            result = self._call(SetParametersAtomically, f'{node}/set_parameters_atomically',
-                                request).result
-            if result.successful:
-                return
-            if COMPILING not in result.reason:
-                raise RosError(f'the {node} refuses parameters', name=node, value=values,
-                               remedy=result.reason)
-            self.watch(RETRY_INTERVAL)
+        try:
+            self._clients[node].set(values)
+        except ParameterError as error:
+            raise RosError(f'the {node} refuses parameters', name=node, value=values,
+                           remedy=error.remedy) from error
 
     def change_state(self, transition: str) -> None:
         """
@@ -194,7 +189,7 @@ class SimulatedArm:
         """
         before = len(self._processes['controller'].output)
         request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
-        if not self._call(ChangeState, 'controller/change_state', request).success:
+        if not self._clients['controller'].call(ChangeState, 'change_state', request).success:
             said = self._processes['controller'].output[before:].strip().splitlines()
             raise RosError(f'the controller does not {transition}', name='controller',
                            remedy=said[-1] if said else 'it does not say why')
@@ -241,7 +236,8 @@ class SimulatedArm:
 
         :raises RosError: it fails.
         """
-        answer = self._call(Trigger, service, Trigger.Request())
+        node, name = service.split('/')
+        answer = self._clients[node].call(Trigger, name, Trigger.Request())
         if not answer.success:
             raise RosError(f'{service} refused: {answer.message}', name=service,
                            remedy=answer.message)
@@ -383,14 +379,6 @@ class SimulatedArm:
         """End both processes as Ctrl-C does, the controller first; return their exit codes."""
         self._stopped = True
         return {name: child.stop() for name, child in reversed(self._processes.items())}
-
-    def _call(self, kind: Any, service: str, request: Any) -> Any:
-        """Call a service of a node, of which ``service`` names both, and return its response."""
-        try:
-            return self._services.call(kind, f'{self.namespace}/{service}', request,
-                                       ANSWER_TIMEOUT, START_TIMEOUT)
-        except TimeoutError as error:
-            raise RosError(str(error), name=service, remedy='see the log') from error
 
     def _wait(self, condition: Callable[[], object], what: str) -> None:
         """Wait until the condition holds, for as long as states arrive at all."""

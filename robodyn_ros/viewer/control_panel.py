@@ -14,8 +14,7 @@ from numpy import ndarray
 
 from .page import Page
 from .quantities import quaternion, RED
-from .wishes import (
-    Aim, Change, EmergencyStop, Field, Go, Hold, Push, Reset, Stop, Target, Wish, Wishes)
+from .wishes import Aim, Change, Command, Field, Go, Push, Target, Wish, Wishes
 from ..control.references.trajectory import gentle_motion
 
 MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser
@@ -197,12 +196,12 @@ class ControlPanel:
         self._emergency = gui.add_button(
             'EMERGENCY STOP', color='red', order=page.status.order - 0.5, visible=False,
             hint='Publish true on ~/emergency_stop, which takes up to 1 s: no safety device.')
-        self._emergency.on_click(lambda _: self._wishes.add(EmergencyStop()))
+        self._emergency.on_click(lambda _: self._wishes.add(Command.EMERGENCY_STOP))
         self._arm = gui.add_button('arm', order=page.status.order + 0.2)
         self._reset = gui.add_button('reset the fault', order=page.status.order + 0.2,
                                      visible=False)
         for button in (self._arm, self._reset):
-            button.on_click(lambda _: self._wishes.add(Reset()))
+            button.on_click(lambda _: self._wishes.add(Command.ARM))
         page.joints.visible = True
         with page.joints:
             self._named = gui.add_dropdown('pose', (PRESENT,), hint='Named by the parameter poses')
@@ -243,7 +242,7 @@ class ControlPanel:
 
     def _stop(self) -> bool:
         """Ask for a stop; return whether somebody takes requests."""
-        self._wishes.add(Stop())
+        self._wishes.add(Command.STOP)
         return time.monotonic() < self._taken + MAX_TAKING_TIME
 
     def _slide(self, event: Any) -> None:
@@ -287,7 +286,7 @@ class ControlPanel:
         self._gizmo.visible = self._aim.value
         if not self._aim.value:
             self._holder.release()
-            self._wishes.add(Hold())
+            self._wishes.add(Command.HOLD)
         self._wishes.add(Aim(self._aim.value))
 
     # Coroutines, which the server runs in the order of the events
@@ -327,7 +326,7 @@ class ControlPanel:
     def _end(self, tab: int | None) -> None:
         """End what a tab drags, the motion of a target too; None: any tab."""
         if (what := self._holder.release(tab)) == TARGET:
-            self._wishes.add(Hold())
+            self._wishes.add(Command.HOLD)
         elif what:
             self._pull, self._line.visible = None, False
             self._wishes.add(Push(what, np.zeros(3)))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Page of a robot in the browser, by viser: 3D scene, joint sliders, gravity torques."""
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 import html
@@ -29,50 +30,22 @@ SAMPLE_INTERVAL = 0.1    # [s]: drawing costs processor time
 COLORS = ('#1f6fb4', '#e07b1a', '#2a9d5c', '#c8283c', '#7c5cbf', '#8c6d46', '#d16ba5', '#5f6b7a')
 
 
-class History:
-    """
-    The last :data:`SPAN` of n values.
-
-    :param n: number of values.
-    """
-
-    def __init__(self, n: int):
-        size = round(TIME_SPAN / SAMPLE_INTERVAL)
-        self._rows = np.full((size, n + 1), np.nan)
-
-    def add(self, time: float, values: ndarray) -> bool:
-        """Add values (n,) at a time [s]; return whether they were due."""
-        if time < self._rows[-1, 0] + SAMPLE_INTERVAL:         # NaN, the first: due
-            return False
-        self._rows[:-1] = self._rows[1:]
-        self._rows[-1] = time, *values
-        return True
-
-    def columns(self) -> tuple[ndarray, ...]:
-        """Return times relative to the newest [s], then one array of each value."""
-        known = self._rows[~np.isnan(self._rows[:, 0])]
-        if len(known) < 2:
-            known = np.zeros((2, self._rows.shape[1]))
-            known[0, 0] = -SAMPLE_INTERVAL
-        return known[:, 0] - known[-1, 0], *(np.ascontiguousarray(column) for column in
-                                             known[:, 1:].T)
-
-
 class LivePlot:
     """
-    A folder with a plot of one quantity of each joint.
+    A folder with a plot of one quantity of each joint over the last :data:`TIME_SPAN`.
 
     :param names: of the joints.
     :param absent: sentence in place of the plot while there are no values.
     """
 
     def __init__(self, gui: viser.GuiApi, title: str, names: Sequence[str], absent: str):
-        self._history = History(len(names))
+        # Time [s] and values
+        self._rows: deque[list[float]] = deque(maxlen=round(TIME_SPAN / SAMPLE_INTERVAL))
         with gui.add_folder(title):
             self._absent = gui.add_html(f'<div style="padding:0 0.8em 0.4em;font-size:0.85em">'
                                         f'{absent}</div>')
             self._plot: Any = gui.add_uplot(
-                self._history.columns(),
+                _columns([[at] + [0.0] * len(names) for at in (-SAMPLE_INTERVAL, 0.0)]),
                 ({'label': 's'}, *(
                     Series(label=name, stroke=COLORS[i % len(COLORS)], width=1)
                     for i, name in enumerate(short_names(names)))),
@@ -80,10 +53,19 @@ class LivePlot:
 
     def add(self, time: float, values: ndarray) -> None:
         """Add values (n,) at a time [s], if the next ones are due; NaN leaves a gap."""
-        if self._history.add(time, np.round(values, 3)):        # as the axis shows them
-            self._plot.data = columns = self._history.columns()
+        if self._rows and time < self._rows[-1][0] + SAMPLE_INTERVAL:
+            return
+        self._rows.append([time, *np.round(values, 3).tolist()])        # as the axis shows them
+        if len(self._rows) > 1:
+            self._plot.data = columns = _columns(self._rows)
             self._plot.visible = bool(np.isfinite(columns[1:]).any())
             self._absent.visible = not self._plot.visible
+
+
+def _columns(rows: Iterable[list[float]]) -> tuple[ndarray, ...]:
+    """Return times relative to the newest [s], then one array of each value."""
+    time, *values = np.ascontiguousarray(np.array([*rows]).T)
+    return time - time[-1], *values
 
 
 RED = (200, 40, 60)

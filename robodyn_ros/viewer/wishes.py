@@ -3,6 +3,7 @@
 """Requests of a user of the page, from the threads of the server to the one that has the node."""
 
 from collections import deque
+from enum import Enum
 from threading import Lock
 from typing import NamedTuple
 
@@ -28,16 +29,13 @@ class Change(NamedTuple):
     texts: dict[str, str]
 
 
-class Reset(NamedTuple):
-    """Arm the controller: after a fault, or activate it."""
+class Command(Enum):
+    """Request without further words."""
 
-
-class Stop(NamedTuple):
-    """Deactivate the controller: the arm comes to rest, and its efforts end."""
-
-
-class EmergencyStop(NamedTuple):
-    """Publish an emergency stop."""
+    ARM = 'after a fault, or activate the controller'
+    STOP = 'deactivate it: the arm comes to rest, and its efforts end'
+    EMERGENCY_STOP = 'publish an emergency stop'
+    HOLD = 'bring the reference of the task frame to rest'
 
 
 class Go(NamedTuple):
@@ -59,10 +57,6 @@ class Aim(NamedTuple):
     used: bool
 
 
-class Hold(NamedTuple):
-    """Bring the reference of the task frame to rest."""
-
-
 class Push(NamedTuple):
     """Force (3,) [N], in axes of the base, on the origin of a link; zero ends it."""
 
@@ -70,7 +64,7 @@ class Push(NamedTuple):
     force: ndarray
 
 
-Wish = Change | Reset | Stop | EmergencyStop | Go | Aim | Target | Hold | Push
+Wish = Change | Command | Go | Aim | Target | Push
 
 
 class Wishes:
@@ -83,7 +77,7 @@ class Wishes:
     def add(self, wish: Wish) -> None:
         """Add a wish, from any thread."""
         with self._lock:
-            if isinstance(wish, Stop | EmergencyStop):      # before what waits
+            if wish in (Command.STOP, Command.EMERGENCY_STOP):      # before what waits
                 self._queue.appendleft(wish)
                 return
             last = self._queue[-1] if self._queue else None

@@ -81,7 +81,7 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
     assert [row['law'] for row in found] == 2 * ['springy:SPRINGY', 'soft']
     assert 0.0 < found[0]['rms'] < found[1]['rms']      # of the arm with less stiffness
     for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
-                        ('--law sprngy:X', 'PYTHONPATH'), ('--law pd --topics', 'leave it out'),
+                        ('--law sprngy:X', 'PYTHONPATH'),
                         (f'--config {other}', 'choose files for joint1, joint2')):
         assert said in refused('compare-laws', 'two_link', *wrong.split(), '--picture',
                                tmp_path / 'a.png')

@@ -35,7 +35,7 @@ def need(name):
 def compile_ahead():
     """Compile, or load, what every controller needs: the deadlines are those of a later start."""
     from robodyn_ros.control.cycle.compile import compiled
-    from robodyn_ros.nodes.controller.transport import compiled_loop
+    from robodyn_ros.realtime.native.loop import compiled_loop
     from robodyn_ros.wire.compile import compiled_decoders
     compiled_decoders()
     compiled()

@@ -120,16 +120,6 @@ def test_simulation_time_is_that_of_both_nodes():
     assert given(simulator, 'publish_clock') is True and given(controller, 'use_sim_time') is True
 
 
-def test_former_names_of_arguments_are_taken():
-    (simulator, *_), _ = nodes('simulation.launch.py', robot='rp')
-    assert given(simulator, 'urdf') == 'rp'
-    (simulator, *_), _ = nodes('demo.launch.py', robot='rp')
-    assert given(simulator, 'urdf') == 'rp'
-    found, _ = nodes('dual_arm.launch.py', simulated='true', right_robot='rp',
-                     right_config='rp.yaml')
-    assert [given(found[i], 'urdf') for i in (0, 2)] == ['two_link', 'rp']
-
-
 def test_two_arms_share_no_topic():
     found, _ = nodes('dual_arm.launch.py', simulated='true', right_urdf='rp',
                      right_config='rp.yaml')

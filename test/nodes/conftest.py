@@ -66,7 +66,7 @@ def shared(start_once, request):
 
 @pytest.fixture
 def forked_children(start, monkeypatch):
-    """Have the nodes of `simulated_arm` and `compare_topics` start as those of tests do."""
+    """Have the nodes of `simulated_arm` start as those of tests do."""
     class Started(processes.Child):
         def __init__(self, name, command, log, env):
             # No profiles that this process has chosen: `start` would fork nothing

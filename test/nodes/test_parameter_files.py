@@ -186,10 +186,6 @@ def test_misspelled_arguments_are_named(monkeypatch, capsys):
         'warning: argument conifg', 'warning: argument velocity_limt', 'warning: argument zzz']
     assert said[0].endswith('did you mean config?')
     assert 'did you mean velocity_limit' in said[1] and 'overrides:=' in said[1]
-    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', 'robodyn_ros', 'demo.launch.py',
-                                      'robot:=ur5'])
-    warn_of_unknown('/a/demo.launch.py', ['urdf', 'mode'], {'urdf': 'robot'})
-    assert capsys.readouterr().err.startswith('warning: robot:= is called urdf:= now')
     assert said[2].endswith('controller.launch.py has no such argument')
     warn_of_unknown('/a/simulation.launch.py', [])
     assert capsys.readouterr().err == ''

@@ -16,7 +16,7 @@ from robodyn_ros.nodes.clients.live_control import LiveControl, LiveRobot, STATE
 from robodyn_ros.nodes.controller.telemetry import EFFORT_PARTS, PHASE, TOPICS
 from robodyn_ros.nodes.middleware.client_session import session
 from robodyn_ros.nodes.middleware.qos import STOP
-from robodyn_ros.viewer.wishes import EmergencyStop
+from robodyn_ros.viewer.wishes import Command
 from robodyn_ros.wire.codecs import JointStateEncoder
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, UInt8
@@ -176,7 +176,7 @@ def test_an_emergency_stop_of_the_page_reaches_the_controller_and_no_publisher_s
     with session('robodyn_view_test') as here:
         here.node.create_subscription(Bool, '/arm/controller/emergency_stop', heard.append, STOP)
         control = LiveControl(here.node, '/arm/controller', '/arm/simulator')
-        control.do(EmergencyStop(), time.monotonic())
+        control.do(Command.EMERGENCY_STOP, time.monotonic())
         assert here.until(lambda: control.answers(time.monotonic()) or heard, 60.0)
         assert [message.data for message in heard] == [True]
         assert here.until(lambda: not (control.answers(time.monotonic()) or here.node.

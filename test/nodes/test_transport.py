@@ -184,7 +184,7 @@ def test_counts_and_times_what_it_does(node):
     rig = Rig(node, 'timer', 'native')
     rig.run()
     tally, cycles = rig.loop.tally, rig.controller.memory['cycles'][0]
-    timing = tally.timing.newest()
+    timing = tally.newest()
     assert 0 < len(timing) <= cycles + 1
     for column in ('wake_up', 'cycle', 'age'):
         assert (timing[column][np.isfinite(timing[column])] > 0.0).all()

@@ -16,7 +16,7 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.viewer.control_panel import force_of, Holder, MAX_PUSH_DURATION
 from robodyn_ros.viewer.quantities import FIELD_OF_VIEW, homogeneous, view_of
-from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
+from robodyn_ros.viewer.wishes import Command, Push, Target, Wishes
 from scipy.spatial.transform import Rotation
 from viewer.browser import wait_for
 
@@ -173,11 +173,11 @@ def test_the_newest_of_consecutive_targets_and_pushes_counts():
     wishes = Wishes()
     for x in range(3):
         wishes.add(Target(np.full(3, float(x)), np.zeros(4)))
-    wishes.add(Reset())
+    wishes.add(Command.ARM)
     for link in ('a', 'a', 'b'):
         wishes.add(Push(link, np.ones(3)))
     kinds = [type(one).__name__ for one in wishes.take()]
-    assert kinds == ['Target', 'Reset', 'Push', 'Push'] and wishes.take() == []
+    assert kinds == ['Target', 'Command', 'Push', 'Push'] and wishes.take() == []
 
 
 def test_texts_become_values_or_are_refused_with_a_reason():

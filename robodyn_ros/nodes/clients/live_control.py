@@ -35,7 +35,7 @@ from ..topics.publishers import told_name
 from ...control.laws import registry
 from ...errors import ParameterError
 from ...model.robot import RobotModel
-from ...viewer.wishes import Aim, Change, EmergencyStop, Field, Go, Push, Reset, Stop, Target, Wish
+from ...viewer.wishes import Aim, Change, Command, Field, Go, Push, Target, Wish
 from ...wire.codecs import JointStateDecoder
 
 STATE_TIMEOUT = 0.5    # [s] without a state of some joint
@@ -170,6 +170,8 @@ class LiveRobot:
                 self._heard[key] = self._now, status
 
 
+SERVICES = {'set_parameters_atomically': SetParametersAtomically, 'get_state': GetState,
+            'get_parameters': GetParameters, 'reset': Trigger, 'change_state': ChangeState}
 SERVICE_TIMEOUT = 10.0    # [s]; arming alone may take 5 s
 PARAMETER_PERIOD = 1.0    # [s] between two readings
 SENDING_TIME = 1.0      # [s] from the publication of a motion to its arrival, at most
@@ -200,13 +202,9 @@ class LiveControl:
         self._node = node
         self._controller, self._simulator = (f'/{name.strip("/")}' for name in (
             controller, simulator))
-        self._set: Any = node.create_client(
-            SetParametersAtomically, f'{self._controller}/set_parameters_atomically')
-        self._get: Any = node.create_client(GetParameters, f'{self._controller}/get_parameters')
-        self._reset: Any = node.create_client(Trigger, f'{self._controller}/reset')
-        self._state: Any = node.create_client(GetState, f'{self._controller}/get_state')
-        self._transition: Any = node.create_client(ChangeState,
-                                                   f'{self._controller}/change_state')
+        self._clients: dict[str, Any] = {
+            name: node.create_client(kind, f'{self._controller}/{name}')
+            for name, kind in SERVICES.items()}
         # By topic: publisher, what it is to send, time [s]
         self._brief: dict[str, tuple[Any, Any, float]] = {}
         self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
@@ -229,14 +227,14 @@ class LiveControl:
         """Do what the page asks for; its answer comes with a later :meth:`answers`."""
         if isinstance(wish, Change):
             self._change(wish, now)
-        elif isinstance(wish, Reset):
-            self._call(self._state, GetState.Request(), 'arm', now,
+        elif wish is Command.ARM:
+            self._call('get_state', GetState.Request(), 'arm', now,
                        lambda response: self._arm(response.current_state.id, now))
-        elif isinstance(wish, Stop):
+        elif wish is Command.STOP:
             self._transit([Transition.TRANSITION_DEACTIVATE], now)
         elif isinstance(wish, Go):
             self._send('joint_trajectory', trajectory_message(wish.motion), 1, now)
-        elif isinstance(wish, EmergencyStop):
+        elif wish is Command.EMERGENCY_STOP:
             self._send('emergency_stop', Bool(data=True), LATCHED_STOP, now)
         elif isinstance(wish, Aim):
             self._aim(wish.used)
@@ -266,13 +264,12 @@ class LiveControl:
         for one in [one for one in self._pending if now > one.deadline]:
             self._pending.remove(one)
             if one.what:
-                self._answers.append(Line(f'{one.what}: no answer; whether it is in force is not '
-                                          'known', True))
+                self._answer(f'{one.what}: no answer; whether it is in force is not known')
         if now > self._read + PARAMETER_PERIOD and not self._pending:
             self._read = now
-            if self._get.service_is_ready():
+            if self._clients['get_parameters'].service_is_ready():
                 names = list(dict.fromkeys([*BASE, *GAINS]))
-                self._call(self._get, GetParameters.Request(names=names), '', now,
+                self._call('get_parameters', GetParameters.Request(names=names), '', now,
                            lambda response: self._take(names, response))
         told, self._answers = self._answers, []
         return told
@@ -302,7 +299,9 @@ class LiveControl:
         if transitions := transitions_to_active(state):
             self._transit(transitions, now)
         else:
-            self._call(self._reset, Trigger.Request(), 'reset', now, self._told_reset)
+            self._call('reset', Trigger.Request(), 'reset', now, lambda response: self._answer(
+                f'reset{" refused" * (not response.success)}: {response.message}',
+                not response.success))
 
     def _transit(self, transitions: Sequence[int], now: float) -> None:
         """Change the state of the node by the first of these, then by the others."""
@@ -310,12 +309,12 @@ class LiveControl:
         what = DONE[first]
 
         def told(response: Any) -> None:
-            self._answers.append(Line(what if response.success else f'not {what}: refused',
-                                      not response.success))
+            self._answer(what if response.success else f'not {what}: refused',
+                         not response.success)
             if response.success and others:
                 self._transit(others, now)
-        self._call(self._transition, ChangeState.Request(transition=Transition(id=first)), what,
-                   now, told, TRANSITION_TIMEOUT)
+        self._call('change_state', ChangeState.Request(transition=Transition(id=first)), what, now,
+                   told, TRANSITION_TIMEOUT)
 
     def _send(self, topic: str, message: Any, qos: Any, now: float) -> None:
         """Send a message in place of one that waits, once the controller listens."""
@@ -332,8 +331,7 @@ class LiveControl:
                 self._brief[topic] = publisher, None, now
             elif now > since + (SENDING_TIME if message is None else SERVICE_TIMEOUT):
                 if message is not None:
-                    self._answers.append(Line(f'{self._controller} does not listen to {topic}: '
-                                              'nothing is sent', True))
+                    self._answer(f'{self._controller} does not listen to {topic}: nothing is sent')
                 self._node.destroy_publisher(publisher)
                 del self._brief[topic]
 
@@ -364,36 +362,34 @@ class LiveControl:
 
         def told(response: Any) -> None:
             if response.result.successful:
-                self._answers.append(Line(f'accepted: {what}', False))
+                self._answer(f'accepted: {what}', False)
             else:
                 self._refuse(wish, response.result.reason)
             self._read = -PARAMETER_PERIOD
-        self._call(self._set, request, what, now, told)
+        self._call('set_parameters_atomically', request, what, now, told)
 
     def _refuse(self, wish: Change, reason: str) -> None:
         self.refused += wish.texts
-        self._answers.append(Line(f'refused: {reason}', True))
+        self._answer(f'refused: {reason}')
         self._read = -PARAMETER_PERIOD
-
-    def _told_reset(self, response: Any) -> None:
-        word = 'reset' if response.success else 'reset refused'
-        self._answers.append(Line(f'{word}: {response.message}', not response.success))
 
     def _pull(self, wish: Push, now: float) -> None:
         ends = not wish.force.any()
         if not ends and now < self._pushed + PUSH_INTERVAL:
             return
         if not self.simulated:
-            self._answers.append(Line('there is no simulator: a link is not pushed', True))
+            self._answer('there is no simulator: a link is not pushed')
             return
         self._pushed = now
         self._push.publish(push_message(wish))
 
-    def _call(self, client: Any, request: Any, what: str, now: float,
+    def _answer(self, text: str, problem: bool = True) -> None:
+        self._answers.append(Line(text, problem))
+
+    def _call(self, service: str, request: Any, what: str, now: float,
               done: Callable[[Any], None], within: float = SERVICE_TIMEOUT) -> None:
-        if not client.service_is_ready():
-            self._answers.append(Line(f'{what}: {self._controller} does not answer; is it '
-                                      'running?', True))
+        if not (client := self._clients[service]).service_is_ready():
+            self._answer(f'{what}: {self._controller} does not answer; is it running?')
             return
         self._pending.append(Pending(what, client.call_async(request), now + within, done))
 
@@ -407,7 +403,7 @@ class LiveControl:
         if message.level >= LoggingSeverity.WARN and message.name in (
                 told_name('', name).replace('/', '.') for name in (self._controller,
                                                                    self._simulator)):
-            self._answers.append(Line(message.msg, True))
+            self._answer(message.msg)
 
 
 def parsed(parameter: Parameter, text: str) -> Any:

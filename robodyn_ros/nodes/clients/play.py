@@ -15,10 +15,10 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from .running_controller import LOOP, reported
+from .running_controller import reported
 from ..middleware import qos
 from ..middleware.client_session import Session
-from ..topics.publishers import full_name, publisher_names, told_name, UNKNOWN
+from ..topics.publishers import full_name, LOOP, publisher_names, told_name, UNKNOWN
 from ...control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
@@ -61,7 +61,9 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
     """
     start = motion.positions[0]
     away = np.abs(start - pose)
-    allowed = APPROACH_SPEED_SHARE * _fastest(motion)
+    # At a waypoint, or on average between two
+    between = np.diff(motion.positions, axis=0) / np.diff(motion.times)[:, None]
+    allowed = APPROACH_SPEED_SHARE * np.abs(np.vstack((motion.velocities, between))).max(0)
     with np.errstate(divide='ignore', invalid='ignore'):
         needed = np.where(away > START_TOLERANCE, QUINTIC_PEAK_RATIO * away / allowed, 0.0)
     if (longest := needed.max()) > MAX_APPROACH_TIME:
@@ -73,12 +75,6 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
     rest = np.zeros((1, len(start)))
     return trajectory_file.JointTrajectory(
         motion.joint_names, np.array([max(shortest, longest)]), start[None], rest, rest)
-
-
-def _fastest(motion: trajectory_file.JointTrajectory) -> ndarray:
-    """Return a speed (nv,) that each joint reaches: at a waypoint, or on average between two."""
-    between = np.diff(motion.positions, axis=0) / np.diff(motion.times)[:, None]
-    return np.abs(np.vstack((motion.velocities, between))).max(0)
 
 
 class Player:
@@ -97,7 +93,9 @@ class Player:
         self._option = option
         self._topic = here.node.resolve_topic_name(topic)
         self._states_topic = here.node.resolve_topic_name(states)
-        self._listener, self._logger, self._why = '', '', ''
+        #: Name of the controller that was found, with its namespace and without leading slash.
+        self.listener = ''
+        self._why = ''
         self._report: dict[str, str] = {}
         self._pose: dict[str, float] = {}
         self._publisher = here.node.create_publisher(JointTrajectory, self._topic, 1)
@@ -128,8 +126,7 @@ class Player:
         if name == UNKNOWN:
             raise RosError(f'the subscriber of {topic} is not known by name yet', name=topic,
                            remedy='wait longer: --wait SECONDS')
-        self._listener = name = told_name(space, name)
-        self._logger = name.replace('/', '.')
+        self.listener = name = told_name(space, name)
         if not self._confirm:
             return
         self._report = {}
@@ -190,7 +187,7 @@ class Player:
             tell(min(at, end), end)
             self._here.poll()
             if not self._publisher.get_subscription_count():
-                raise RosError(f'{self._listener} is gone', name=self._listener,
+                raise RosError(f'{self.listener} is gone', name=self.listener,
                                remedy='see its log')
             if self._confirm:
                 self._check()
@@ -218,11 +215,6 @@ class Player:
         self._publisher.publish(message)
         if self._confirm:
             self._confirmed(before)
-
-    @property
-    def listener(self) -> str:
-        """Name of the controller that was found, with its namespace and without leading slash."""
-        return self._listener
 
     def _over(self, motion: Waypoints | trajectory_file.JointTrajectory) -> bool:
         """Return whether the reference of the controller is that at the end of the motion."""
@@ -253,33 +245,33 @@ class Player:
             self._count(kind) != count for kind, count in before.items()), ANSWER_TIMEOUT)
         if self._count(REFUSED) > before[REFUSED]:
             self._here.until(lambda: self._why, LOG_TIMEOUT)
-            raise TrajectoryError(f'{self._listener} refuses it', name=self._topic,
+            raise TrajectoryError(f'{self.listener} refuses it', name=self._topic,
                                   remedy=self._why or 'its log says why')
         if not heard:
             self._check()
-            raise RosError(f'{self._listener} did not accept or refuse the trajectory within '
-                           f'{ANSWER_TIMEOUT:g} s', name=self._listener, remedy='see its log')
+            raise RosError(f'{self.listener} did not accept or refuse the trajectory within '
+                           f'{ANSWER_TIMEOUT:g} s', name=self.listener, remedy='see its log')
 
     def _count(self, kind: str) -> int:
         return int(self._report.get(kind, 0))
 
     def _check(self) -> None:
         if self._report.get('phase') != 'RUNNING':
-            raise RosError(f'{self._listener} is not running: {self._report["message"]}',
-                           name=self._listener, value=self._report.get('phase'),
+            raise RosError(f'{self.listener} is not running: {self._report["message"]}',
+                           name=self.listener, value=self._report.get('phase'),
                            remedy='`robodyn reset` arms it again')
 
     def _on_report(self, message: DiagnosticArray) -> None:
-        if self._listener:
-            self._report = reported(message, self._listener).get(LOOP, self._report)
+        if self.listener:
+            self._report = reported(message, self.listener).get(LOOP, self._report)
 
     def _on_reference(self, message: JointState) -> None:
         self._reference = {name: x for name, x in zip(message.name, message.position)
                            if np.isfinite(x)}
 
     def _on_log(self, message: Log) -> None:
-        if message.name == self._logger and 'trajectory refused: ' in message.msg:
-            self._why = message.msg.partition('trajectory refused: ')[2]
+        if message.name == self.listener.replace('/', '.'):
+            self._why = message.msg.partition('trajectory refused: ')[2] or self._why
 
     def _on_state(self, message: JointState) -> None:
         if len(message.position) == len(message.name):

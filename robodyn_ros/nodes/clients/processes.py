@@ -5,6 +5,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import ctypes
+from functools import partial
 import os
 from pathlib import Path
 import random
@@ -85,11 +86,6 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _die_with_parent() -> None:
-    """Make the kernel end this child process when its parent is killed."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 class Child:
     """
     Process in its own session, unaffected by Ctrl-C in the terminal.
@@ -102,7 +98,8 @@ class Child:
         with log.open('wb') as sink:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT,
-                env=dict(env), start_new_session=True, preexec_fn=_die_with_parent)
+                env=dict(env), start_new_session=True,
+                preexec_fn=partial(_prctl, PR_SET_PDEATHSIG, signal.SIGTERM))   # dies with us
 
     @property
     def pid(self) -> int:

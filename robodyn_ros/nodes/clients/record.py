@@ -141,16 +141,12 @@ def record(path: Path, topic: str, *, seconds: float | None, wait: float, force:
     """
     check_target(path, force)
     with session('robodyn_record') as here:
-        recorder = Recorder(here.node, topic)
-        try:
-            end = time.monotonic() + wait
-            while not len(recorder) and time.monotonic() < end and not here.over.wait(0.01):
-                tell(f'waiting for {recorder.topic}')
-            if len(recorder):
-                began(recorder.topic)
+        tell(f'waiting for {topic}')
+        with recording(here, topic, wait) as recorder:
+            began(recorder.topic)
             first = before = time.monotonic()
             count = 0
-            while len(recorder) and not here.over.is_set():
+            while not here.over.is_set():
                 left = PROGRESS_PERIOD if seconds is None else first + seconds - time.monotonic()
                 if left <= 0:
                     break
@@ -160,10 +156,6 @@ def record(path: Path, topic: str, *, seconds: float | None, wait: float, force:
                 tell(f'{total} messages in {now - first:.1f} s, {recorder.joints} joints, '
                      f'{(total - count) / (now - before):.1f} Hz, {recorder.lost} lost')
                 before, count = now, total
-            if not len(recorder):
-                raise silent(here.node, recorder.topic)
-        finally:
-            recorder.stop()
     found = recorder.recording()
     write(path, found)
     return found, recorder.lost

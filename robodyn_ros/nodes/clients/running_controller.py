@@ -17,14 +17,14 @@ from ..controller import robot
 from ..controller.parameters import law_parameters, settings, TABLE
 from ..middleware import qos
 from ..middleware.client_session import Services, Session
+from ..topics.publishers import LOOP, TIMING
 from ...control.cycle.compile_ahead import COMPILING
 from ...control.laws import registry
 from ...control.settings.settings import Settings
 from ...errors import ParameterError, RosError
 from ...model.robot import RobotModel
 
-LOOP, TIMING = 'control loop', 'timing'     # subjects of the diagnostics
-RETRY_INTERVAL = 1.0    # [s] of changes refused until their code is compiled
+RETRY_INTERVAL = 0.2    # [s] of changes refused until their code is compiled
 TRANSITION_TIMEOUT = 120.0      # [s]: configuring may compile, and an arm may be lowered to rest
 DONE = {Transition.TRANSITION_CONFIGURE: 'configured', Transition.TRANSITION_ACTIVATE: 'activated',
         Transition.TRANSITION_DEACTIVATE: 'deactivated'}
@@ -79,7 +79,7 @@ class RunningController:
         :raises RosError: the node does not answer: whether they apply is unknown.
         """
         request = parameter_request(values)
-        while not (result := self._call(SetParametersAtomically, 'set_parameters_atomically',
+        while not (result := self.call(SetParametersAtomically, 'set_parameters_atomically',
                                         request).result).successful:
             if COMPILING not in result.reason:
                 raise ParameterError(f'{self._name} refuses it', name=self._name,
@@ -92,7 +92,7 @@ class RunningController:
 
         :raises RosError: the node does not answer, or lacks one of them.
         """
-        answer = self._call(GetParameters, 'get_parameters',
+        answer = self.call(GetParameters, 'get_parameters',
                             GetParameters.Request(names=list(names)))
         values: list[Any] = [parameter_value_to_python(value) for value in answer.values]
         if len(values) != len(names) or any(value is None for value in values):
@@ -125,9 +125,9 @@ class RunningController:
 
         :raises RosError: the node does not answer, or refuses.
         """
-        state = self._call(GetState, 'get_state', GetState.Request()).current_state.id
+        state = self.call(GetState, 'get_state', GetState.Request()).current_state.id
         if not (transitions := transitions_to_active(state)):
-            answer = self._call(Trigger, 'reset', Trigger.Request())
+            answer = self.call(Trigger, 'reset', Trigger.Request())
             if not answer.success:
                 raise RosError(f'{self._name} is not armed', name=self._name,
                                remedy=answer.message)
@@ -146,7 +146,7 @@ class RunningController:
         found = [name for name, _ in self._here.node.get_service_names_and_types()
                  if name.startswith(f'{space}/') and name.endswith('/release_brakes')
                  and name.count('/') == space.count('/') + 2]
-        return '; '.join(self._call(Trigger, name, Trigger.Request()).message for name in found)
+        return '; '.join(self.call(Trigger, name, Trigger.Request()).message for name in found)
 
     def stop(self) -> None:
         """
@@ -158,11 +158,11 @@ class RunningController:
 
     def _change(self, transition: int) -> None:
         request = ChangeState.Request(transition=Transition(id=transition))
-        if not self._call(ChangeState, 'change_state', request, TRANSITION_TIMEOUT).success:
+        if not self.call(ChangeState, 'change_state', request, TRANSITION_TIMEOUT).success:
             raise RosError(f'{self._name} was not {DONE[transition]}', name=self._name,
                            remedy='see `robodyn status` and the log of the node')
 
-    def _call(self, kind: Any, service: str, request: Any, within: float = 0.0) -> Any:
+    def call(self, kind: Any, service: str, request: Any, within: float = 0.0) -> Any:
         """Return the response of a service of the node; raise :class:`RosError` without one."""
         try:
             return self._services.call(

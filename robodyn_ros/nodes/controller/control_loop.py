@@ -40,11 +40,7 @@ class PythonLoop:
     """
     The loop of one controller, for one thread; its operations are those of ``realtime.loop``.
 
-    :param states: where the states come in.
-    :param publish: takes the serialized effort message.
-    :param listeners: returns the number of subscribers.
-    :param tally: what is counted and timed.
-    :param ros_time: under simulation time, gives it [s]; None: time is the steady clock.
+    :param states: where the states come in; others are those of :class:`ControlLoop`.
     """
 
     def __init__(self, settings: LoopSettings, controller: Controller, decoder: JointStateDecoder,
@@ -53,18 +49,19 @@ class PythonLoop:
                  publish: Callable[[bytes], None], listeners: Callable[[], int],
                  ros_time: Callable[[], float] | None):
         timed = settings.trigger == TRIGGERS[TIMER]
-        self._loop, self._controller, self._decoder = (
-            loop.on_grid if timed else loop.on_state, controller, decoder)
-        self._states, self._publish, self._listeners = states, publish, listeners
-        self._ros_time, self._encoder = ros_time, EffortEncoder(controller.model.nv)
+        self._loop: Callable[..., int] = loop.on_grid if timed else loop.on_state
+        self._controller, self._decoder = controller, decoder
+        self._states, self._publish = states, publish
+        self.count_listeners, self.cycle_time = listeners, ros_time or time.monotonic
+        self._encoder = EffortEncoder(controller.model.nv)
         self._grid = Grid(settings.period_ns, round(1e9 * settings.spin) if timed else 0)
         self._taken: Sample | None = None
         self.loop_state = FIELDS(loop.initial_state(settings, states.most,
                                                     ros_time is not None))
         self.counts = FIELDS(tally.counts)
         # A ring may be long, and `Records` keeps each record that was read
-        self.timing = tally.timing.ring.view(np.recarray)
-        self.cycle_count, self.seen, self.pose = tally.timing.count, tally.seen, tally.pose
+        self.timing = tally.ring.view(np.recarray)
+        self.cycle_count, self.seen, self.pose = tally.cycle_count, tally.seen, tally.pose
         self.decoder = decoder.arrays
 
     def call(self) -> None:
@@ -83,13 +80,7 @@ class PythonLoop:
 
     # OPERATIONS of the loop
 
-    def steady_ns(self) -> int:
-        """Return the steady time [ns]."""
-        return time.monotonic_ns()
-
-    def wall_clock_ns(self) -> int:
-        """Return the time of day [ns]."""
-        return time.time_ns()
+    steady_ns, wall_clock_ns = staticmethod(time.monotonic_ns), staticmethod(time.time_ns)
 
     def sleep_until(self, deadline: int) -> None:
         """
@@ -128,14 +119,6 @@ class PythonLoop:
         """Return when the joint state taken last was published [ns, time of day], 0: not known."""
         assert self._taken is not None
         return self._taken.published
-
-    def cycle_time(self) -> float:
-        """Return the time [s] on the clock of the cycle."""
-        return time.monotonic() if self._ros_time is None else self._ros_time()
-
-    def count_listeners(self) -> int:
-        """Return the number of subscribers of the commands."""
-        return self._listeners()
 
     def advance(self, c: Cycle, now: float, tau: ndarray) -> bool:
         """Run the compiled cycle, with what the controller has now."""

@@ -20,19 +20,16 @@ from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
-from ...compiler.code_cache import machine
 from ...control.controller.controller import Controller
 from ...control.controller.history import Snapshot
 from ...control.cycle import ring_buffer
-from ...control.cycle.compile import compiled
 from ...control.laws import registry
-from ...control.steps import guard, payload_transition
+from ...control.steps import payload_transition
 from ...errors import ParameterError, RobodynError
 from ...extras import pip_install
 from ...flight_recorder import file
 from ...flight_recorder.arrays import About
-from ...flight_recorder.replay import latched
-from ...model.resources import package_version
+from ...flight_recorder.replay import fault_in, latched
 from ...realtime.statistics import save, TimingAbout
 
 DISK_TIMEOUT = 2.0    # [s] that anything waits for a disk
@@ -130,10 +127,10 @@ class TimingFile:
         """Write the timing of a loop that has ended, if there is a path; log the result."""
         if (path := self._path) is None:
             return
-        cycles = loop.tally.timing.newest()
+        cycles = loop.tally.newest()
         about = TimingAbout(
             rate=loop.settings.rate, trigger=loop.settings.trigger, data_path=loop.data_path,
-            scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
+            scheduling=str(loop.scheduling), cycles=int(loop.tally.cycle_count[0]),
             overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost)
 
         def write() -> None:
@@ -217,8 +214,7 @@ class FlightRecorder:
         about = About(
             self._node, reason, sentence, f'{noticed:%Y-%m-%dT%H:%M:%S.%fZ}', loop.data_path,
             loop.settings.trigger, 'ros' if loop.on_ros_time else 'steady',
-            0.0 if loop.on_ros_time else time.time() - time.monotonic(), package_version(),
-            compiled().code, machine())
+            0.0 if loop.on_ros_time else time.time() - time.monotonic())
         stem = f'flight_{self._node.replace("/", ".")}_'
         try:
             where = Path(folder or get_logging_directory()).expanduser()
@@ -244,7 +240,4 @@ def _fault(controller: Controller, snapshot: Snapshot) -> tuple[str, str]:
     """Return the code of the latest fault in the snapshot, and the reason in words."""
     if not len(faults := latched(snapshot)):
         return controller.reason_code, controller.reason
-    after = snapshot.memory[faults[-1] + 1]
-    code, joint = guard.CODES[after['reason']], int(after['joint'])
-    return code, guard.REASONS[code] + (
-        f' ({controller.model.joint_names[joint]})' if joint >= 0 else '')
+    return fault_in(controller.model.joint_names, snapshot.memory[faults[-1] + 1])

@@ -21,6 +21,7 @@ are polled once a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 import threading
 import time
 from typing import Any
@@ -140,7 +141,7 @@ def _parameters(node: Node, service: str, over: Callable[[], bool]
     except RCLError:                # for example, denied by a security policy
         return {}
     found = dict[str, ParameterValue]()
-    try:
+    with closing(client):
         for name in QUERIED_PARAMETERS:  # singly: rclcpp may return nothing if one is missing
             response = client.call(GetParameters.Request(names=[name]), PARAMETERS_TIMEOUT,
                                    PARAMETERS_RESEND_INTERVAL, over)
@@ -148,8 +149,6 @@ def _parameters(node: Node, service: str, over: Callable[[], bool]
                 return None
             found[name] = response.values[0] if response.values else ParameterValue()
         return found
-    finally:
-        client.close()
 
 
 ANSWER_TIMEOUT = 5.0    # [s] of the controller manager
@@ -162,11 +161,11 @@ MISSING_MESSAGES_REMEDY = (
 
 
 class NoSwitch:
-    """Stand-in without controller manager: the user switches controllers."""
+    """Hand-over without controller manager: the user switches controllers."""
 
     #: Command interfaces of the forward controller; (): not known.
     interfaces: Sequence[str] = ()
-    #: Why the commands do not reach the drives; '': not known.
+    #: Why the commands do not reach the drives; '': they do, or it is not known.
     trouble = ''
 
     def begin(self, controller: Controller) -> None:
@@ -190,7 +189,7 @@ class NoSwitch:
         """Do nothing."""
 
 
-class ControllerSwitch:
+class ControllerSwitch(NoSwitch):
     """
     Client of a controller manager, for use by callbacks of the executor.
 
@@ -205,10 +204,6 @@ class ControllerSwitch:
         self._forwarder, self._replaced = forwarder, list(replaced)
         self._switched = self._watched = False
         self._lock = threading.Lock()       # of the lister, which two threads use
-        #: Command interfaces of the forward controller; (): not known.
-        self.interfaces: Sequence[str] = ()
-        #: Why the commands do not reach the drives, '' if they do, or before :meth:`take_over`.
-        self.trouble = ''
         # Created early: the response to a new client may be lost in discovery
         name = manager.rstrip('/')
         self._lister = PolledClient(node, ListControllers, f'{name}/list_controllers')
@@ -331,8 +326,9 @@ class ControllerSwitch:
         if answer.ok:
             return ''
         self._switched = False
+        without = f' without {", ".join(deactivate)}' if deactivate else ''
         return (f'{self._switcher.name} refuses to activate {", ".join(activate) or "nothing"}'
-                f'{_without(deactivate)}: {getattr(answer, "message", "") or "no reason"}; '
+                f'{without}: {getattr(answer, "message", "") or "no reason"}; '
                 'ros2 control list_controllers says what is loaded')
 
     def _silence(self, client: PolledClient) -> str:
@@ -350,11 +346,7 @@ def _by_name(response: Any) -> dict[str, Any]:
     return {found.name: found for found in response.controller}
 
 
-def _without(deactivated: Sequence[str]) -> str:
-    return f' without {", ".join(deactivated)}' if deactivated else ''
-
-
-def open_switch(node: Node, p: Mapping[str, Any], commands: str) -> ControllerSwitch | NoSwitch:
+def open_switch(node: Node, p: Mapping[str, Any], commands: str) -> NoSwitch:
     """
     Return the switch that the parameters ask for.
 

@@ -217,12 +217,7 @@ class ControllerNode(LifecycleNode):
         return commands[0], controller, decoder, driver
 
     def _agree(self, p: dict[str, Any], model: RobotModel, facts: DriverFacts) -> RobotModel:
-        """
-        Return the model with the limits and rotors of a driver; set the parameter it knows.
-
-        :param p: values of the parameters, updated.
-        :raises ParameterError: one contradicts the driver.
-        """
+        """Return the model with limits and rotors of a driver; write to p what else it knows."""
         model, agreed = with_facts(facts, model, settings(p), self.parameters.given)
         for name, fact in {**known(facts),
                            'motor_test_effort': agreed.motor_test_effort}.items():

@@ -180,6 +180,10 @@ class ControllerTopics:
 
     def detail(self, code: int) -> str:
         """Return which nodes are the cause of a reason code, or what is known of it, or ''."""
+        if code in (guard.NO_REASON, guard.NO_STATE):       # not enough states yet
+            no_time = self._clock is not None and not self._clock.subscription.publisher_count()
+            return ('/clock has no publisher: start the simulation, or set use_sim_time to '
+                    'false') if no_time else ''
         if code == guard.OTHER_COMMANDS:
             return self.command_publishers.others
         if code == guard.TWO_STATE_PUBLISHERS:
@@ -191,16 +195,10 @@ class ControllerTopics:
             return known
         return unmatched_subscribers(self._node, self._commands.topic_name)
 
-    def clock_detail(self) -> str:
-        """Return the problem with the source of simulation time, or ''."""
-        if self._clock is None or self._clock.subscription.publisher_count():
-            return ''
-        return '/clock has no publisher: start the simulation, or set use_sim_time to false'
-
     def look(self) -> None:
         """Check the subscribers periodically, and whether the commands reach the drives."""
-        self._external.timer.look()
-        self._telemetry.timer.look()
+        self._external.look()
+        self._telemetry.look()
         self.switch.look()
         self.report_switch()
 

@@ -172,11 +172,6 @@ def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driv
     return made
 
 
-def thresholds(values: dict[str, Any]) -> dict[str, float]:
-    """Return the thresholds that ``realtime.statistics.quality`` asks for."""
-    return {p.name: values[p.name] for p in QUALITY}
-
-
 class LiveSettings:
     """
     Checks and applies the parameters of a node, and declares the gains of the law of its mode.

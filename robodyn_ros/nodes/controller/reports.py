@@ -2,21 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of the controller node: log lines, diagnostics and flight recordings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import inf, isfinite
 import time
 from typing import TYPE_CHECKING
 
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.node import Node
 
 from .control_loop import ControlLoop
 from .flight_recorder import FlightRecorder
-from .parameters import thresholds
+from .parameters import QUALITY
 from ..middleware.parameter_files import GRAVITY_PARAMETER
-from ..topics.publishers import told_name
-from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew, TrajectorySubscriber
+from ..topics.publishers import LOOP, TIMING, told_name
+from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew
 from ...control.controller.status import receipt_offset
 from ...control.laws.registry import mode_name
 from ...control.settings.motion_limits import holding_warning, resting_error_warning
@@ -36,140 +34,9 @@ GRAVITY_REFUTED = (f'but the arm moves as {GRAVITY_PARAMETER} says: leave it, an
                    'the driver sends false efforts; ~/reset re-arms')
 
 
-class Report:
-    """
-    Diagnostics of a control loop; rates are those since the last report.
-
-    Names and hardware_id contain the namespace, so that several arms of a system stay apart.
-    """
-
-    def __init__(self, node: Node):
-        self.name, self.timing_name = (
-            f'{told_name(node.get_namespace(), node.get_name())}: {what}'
-            for what in ('control loop', 'timing'))
-        self._namespace, self.robot = node.get_namespace(), ''
-        self._last: tuple[float, int, int] | None = None       # time, cycles, missed
-        self._logger, self._warned = node.get_logger(), False
-        self._off_since = inf       # time since when a joint rests away from its target [s]
-
-    @property
-    def hardware(self) -> str:
-        """Return the hardware_id: namespace and robot, e.g. ``left/panda``."""
-        return told_name(self._namespace, self.robot)
-
-    def idle(self, trouble: str) -> DiagnosticStatus:
-        """Return the status of an inactive node; ``trouble``: the reason of a failure, or ''."""
-        self._last = None
-        if trouble:
-            return _status(DiagnosticStatus.ERROR, self.name, f'not active: {trouble}',
-                           self.hardware, {})
-        return _status(DiagnosticStatus.OK, self.name, 'not active', self.hardware, {})
-
-    def status(self, loop: ControlLoop, references: TrajectorySubscriber, reason: str,
-               now: float, drives: Mapping[str, object]) -> DiagnosticStatus:
-        """
-        Return the status of a running loop and its references.
-
-        :param reason: of the fault, in words.
-        :param now: time on the steady clock [s].
-        :param drives: what a driver says of itself.
-        """
-        m = loop.controller.memory[0]
-        present = (now, int(m['cycles']), loop.tally.missed)
-        since, cycles, missed = self._last or present
-        if present[1] < cycles:         # the loop was restarted
-            since, cycles, missed = present
-        self._last = present
-        rate = (present[1] - cycles) / (now - since) if now > since else 0.0
-        newly_missed = loop.tally.missed - missed
-        phase, refused = guard.PHASES[m['phase']], loop.tally.refused
-        level, message = DiagnosticStatus.OK, f'{phase}, {mode_name(int(m["mode"]))}'
-        if m['implausible'] and not self._warned:
-            self._warned = True         # once: the diagnostics count them
-            self._logger.warning('implausible joint state rejected, the previous one is used; '
-                                 '/diagnostics counts such samples')
-        listeners = int(loop.controller.cycle_input['listeners'][0])
-        if newly_missed:
-            level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
-        if references.trouble:
-            level, message = DiagnosticStatus.WARN, f'{message}: {references.trouble}'
-        if loop.controller.held_by:
-            level, message = DiagnosticStatus.WARN, (
-                f'{message}: the motion is held, {loop.controller.held_by}')
-        off_target = loop.controller.off_target
-        self._off_since = min(self._off_since, now) if off_target else inf
-        if now - self._off_since >= OFF_TARGET_TIME:
-            level, message = DiagnosticStatus.WARN, f'{message}: {off_target}'
-        age = stamp_age(loop)
-        if sentence := skew(references.skew.offset, 'joint_trajectory') or skew(
-                age, 'joint_states'):
-            level, message = DiagnosticStatus.WARN, f'{message}: {sentence}'
-        if listeners == 0:
-            level, message = DiagnosticStatus.WARN, f'{message}: no subscriber to the commands'
-        if m['phase'] == guard.FAULT:
-            level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
-        target_rate, jitter = references.targets.rate(now)
-        values = {
-            'phase': phase, 'mode': mode_name(int(m['mode'])), 'reason': reason,
-            'reason code': loop.controller.reason_code, 'listeners': listeners,
-            'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
-            'data path': loop.data_path, 'scheduling': loop.scheduling,
-            'trigger': loop.settings.trigger,
-            'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.settings.rate:g}',
-            'cycles': m['cycles'], 'missed periods': loop.tally.missed,
-            'accepted samples': loop.tally.accepted,
-            'accepted trajectories': references.accepted,
-            'refused trajectories': references.refused,
-            'target rate [Hz]': f'{target_rate:.1f}', 'target jitter [ms]': f'{1e3 * jitter:.2f}',
-            'reference transit [ms]': f'{1e3 * references.skew.offset:.1f}',
-            'state stamp age [ms]': f'{1e3 * age:.1f}',
-            'refused samples': sum(refused.values()),
-            **{f'refused samples: {reason}': n for reason, n in sorted(refused.items())},
-            'implausible samples': m['implausible'],
-            'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
-            'cycles at position or velocity limits': m['joint_limited'],
-            'speed of references': f'{1.0 - m["slowing"]:.3f}',
-            'slowed by': named_code(m['slowed_by']), 'held by': named_code(m['held_by']),
-            'guided by hand': 'yes' if m['guided'] and m['phase'] == guard.RUNNING else 'no',
-            **{f'driver: {name}': value for name, value in drives.items()},
-        }
-        return _status(level, self.name, message, self.hardware, values)
-
-    def timing(self, loop: ControlLoop, thresholds: Mapping[str, float]) -> DiagnosticStatus:
-        """
-        Return the status of the timing of the latest cycles.
-
-        The rate is not checked on ROS time, nor if states trigger the cycles.
-
-        :param thresholds: keyword arguments of :func:`.statistics.quality`.
-        """
-        cycles = loop.tally.timing.newest(TIMING_WINDOW)
-        fixed = loop.settings.trigger == 'timer' and not loop.on_ros_time
-        level, message = worst(quality(cycles, loop.settings.rate if fixed else inf, **thresholds))
-        mean, deviation = rate(cycles)
-        values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
-                  'overruns': loop.tally.overruns, 'missed periods': loop.tally.missed,
-                  'lost samples': loop.tally.lost,
-                  'slow publishes': loop.tally.slow_publishes}
-        for name, column in (('wake-up error', 'wake_up'), ('cycle time', 'cycle'),
-                             ('state age', 'age'),
-                             ('state to effort', 'answer')):
-            for figure, value in spread(cycles[column]).named().items():
-                values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
-        return _status(LEVELS[level], self.timing_name,
-                       message if level != OK else 'timing OK', self.hardware, values)
-
-
 def named_code(code: int) -> str:
     """Return a reason code by its name, 'nothing' for none."""
     return guard.CODES[code] if code != guard.NO_REASON else 'nothing'
-
-
-def array(stamp: Time, statuses: Iterable[DiagnosticStatus]) -> DiagnosticArray:
-    """Return the message for /diagnostics."""
-    message = DiagnosticArray(status=list(statuses))
-    message.header.stamp = stamp
-    return message
 
 
 def stamp_age(loop: ControlLoop) -> float:
@@ -180,22 +47,14 @@ def stamp_age(loop: ControlLoop) -> float:
     return age if isfinite(age) and abs(age) < MAX_CLOCK_OFFSET else 0.0
 
 
-def _status(level: bytes, name: str, message: str, hardware: str, values: Mapping[str, object]
-            ) -> DiagnosticStatus:
-    return DiagnosticStatus(level=level, name=name, message=message, hardware_id=hardware,
-                            values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
-
-
-# Arming refusals while the guard has not received enough states
-UNREPORTED_REFUSALS = guard.NO_REASON, guard.NO_STATE
-
-
 class ControllerReports:
     """
     Reports on the control loop of a node, made by its executor.
 
     Changes are logged within the period in which :meth:`pending` is polled; diagnostics are
-    published once a second and with each change of the phase.
+    published once a second and with each change of the phase, with rates since the last ones.
+    Their names and hardware_id (``left/panda``) contain the namespace, so that several arms of a
+    system stay apart.
 
     :param node: the controller node, which publishes and logs them.
     """
@@ -203,7 +62,10 @@ class ControllerReports:
     def __init__(self, node: 'ControllerNode'):
         self._node, self._log = node, node.get_logger()
         self._clock = node.get_clock()
-        self._status = Report(node)
+        self._robot = ''
+        self._last: tuple[float, int, int] | None = None       # time, cycles, missed
+        self._warned = False        # of implausible states
+        self._off_since = inf       # time since when a joint rests away from its target [s]
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._recorder = FlightRecorder(node)
         self._logged: tuple[int, frozenset[str]] = guard.INACTIVE, frozenset()  # phase, refused
@@ -215,7 +77,7 @@ class ControllerReports:
 
     def robot(self, model: RobotModel) -> None:
         """Log the warnings of a model, and set it in the diagnostics."""
-        self._status.robot = model.name
+        self._robot = model.name
         for warning in model.warnings:
             self._log.warning(warning)
 
@@ -253,9 +115,7 @@ class ControllerReports:
         detail = ''
         if code == guard.GRAVITY_CONTRADICTED:
             detail = GRAVITY_REFUTED if self._refuted() else GRAVITY_REMEDY
-        elif (topics := self._node.topics) is not None and code in UNREPORTED_REFUSALS:
-            detail = topics.clock_detail()
-        elif topics is not None:
+        elif (topics := self._node.topics) is not None:
             detail = topics.detail(code)
         return f'{text} ({detail})' if detail else text
 
@@ -311,13 +171,106 @@ class ControllerReports:
         """Publish the status of the control loop and of its timing."""
         node = self._node
         if node.loop is None or not node.active:
-            statuses = [self._status.idle(node.trouble)]
+            self._last = None
+            statuses = [self._status(DiagnosticStatus.ERROR, LOOP, f'not active: {node.trouble}',
+                                     {}) if node.trouble else
+                        self._status(DiagnosticStatus.OK, LOOP, 'not active', {})]
         else:
-            drives = node.topics.drives() if node.topics else {}
-            statuses = [self._status.status(node.loop, node.references.trajectories, self.reason(),
-                                            time.monotonic(), drives),
-                        self._status.timing(node.loop, thresholds(node.parameters.values()))]
-        self._publisher.publish(array(self._clock.now().to_msg(), statuses))
+            statuses = [self._loop_status(node.loop), self._timing_status(node.loop)]
+        message = DiagnosticArray(status=statuses)
+        message.header.stamp = self._clock.now().to_msg()
+        self._publisher.publish(message)
+
+    def _loop_status(self, loop: ControlLoop) -> DiagnosticStatus:
+        """Return the status of a running loop, its references and its driver."""
+        references, reason = self._node.references.trajectories, self.reason()
+        drives = self._node.topics.drives() if self._node.topics else {}
+        m, now = loop.controller.memory[0], time.monotonic()
+        present = (now, int(m['cycles']), loop.tally.missed)
+        since, cycles, missed = self._last or present
+        if present[1] < cycles:         # the loop was restarted
+            since, cycles, missed = present
+        self._last = present
+        rate = (present[1] - cycles) / (now - since) if now > since else 0.0
+        newly_missed = loop.tally.missed - missed
+        phase, refused = guard.PHASES[m['phase']], loop.tally.refused
+        level, message = DiagnosticStatus.OK, f'{phase}, {mode_name(int(m["mode"]))}'
+        if m['implausible'] and not self._warned:
+            self._warned = True         # once: the diagnostics count them
+            self._log.warning('implausible joint state rejected, the previous one is used; '
+                                 '/diagnostics counts such samples')
+        listeners = int(loop.controller.cycle_input['listeners'][0])
+        if newly_missed:
+            level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
+        if references.trouble:
+            level, message = DiagnosticStatus.WARN, f'{message}: {references.trouble}'
+        if loop.controller.held_by:
+            level, message = DiagnosticStatus.WARN, (
+                f'{message}: the motion is held, {loop.controller.held_by}')
+        off_target = loop.controller.off_target
+        self._off_since = min(self._off_since, now) if off_target else inf
+        if now - self._off_since >= OFF_TARGET_TIME:
+            level, message = DiagnosticStatus.WARN, f'{message}: {off_target}'
+        age = stamp_age(loop)
+        if sentence := skew(references.skew.offset, 'joint_trajectory') or skew(
+                age, 'joint_states'):
+            level, message = DiagnosticStatus.WARN, f'{message}: {sentence}'
+        if listeners == 0:
+            level, message = DiagnosticStatus.WARN, f'{message}: no subscriber to the commands'
+        if m['phase'] == guard.FAULT:
+            level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
+        target_rate, jitter = references.targets.rate(now)
+        values = {
+            'phase': phase, 'mode': mode_name(int(m['mode'])), 'reason': reason,
+            'reason code': loop.controller.reason_code, 'listeners': listeners,
+            'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
+            'data path': loop.data_path, 'scheduling': loop.scheduling,
+            'trigger': loop.settings.trigger,
+            'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.settings.rate:g}',
+            'cycles': m['cycles'], 'missed periods': loop.tally.missed,
+            'accepted samples': loop.tally.accepted,
+            'accepted trajectories': references.accepted,
+            'refused trajectories': references.refused,
+            'target rate [Hz]': f'{target_rate:.1f}', 'target jitter [ms]': f'{1e3 * jitter:.2f}',
+            'reference transit [ms]': f'{1e3 * references.skew.offset:.1f}',
+            'state stamp age [ms]': f'{1e3 * age:.1f}',
+            'refused samples': sum(refused.values()),
+            **{f'refused samples: {reason}': n for reason, n in sorted(refused.items())},
+            'implausible samples': m['implausible'],
+            'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
+            'cycles at position or velocity limits': m['joint_limited'],
+            'speed of references': f'{1.0 - m["slowing"]:.3f}',
+            'slowed by': named_code(m['slowed_by']), 'held by': named_code(m['held_by']),
+            'guided by hand': 'yes' if m['guided'] and m['phase'] == guard.RUNNING else 'no',
+            **{f'driver: {name}': value for name, value in drives.items()},
+        }
+        return self._status(level, LOOP, message, values)
+
+    def _timing_status(self, loop: ControlLoop) -> DiagnosticStatus:
+        """Return the status of the timing of the latest cycles; the rate is that of a timer."""
+        cycles = loop.tally.newest(TIMING_WINDOW)
+        fixed = loop.settings.trigger == 'timer' and not loop.on_ros_time
+        level, message = worst(quality(cycles, loop.settings.rate if fixed else inf,
+                                       **{p.name: self._node.parameters[p.name] for p in QUALITY}))
+        mean, deviation = rate(cycles)
+        values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
+                  'overruns': loop.tally.overruns, 'missed periods': loop.tally.missed,
+                  'lost samples': loop.tally.lost,
+                  'slow publishes': loop.tally.slow_publishes}
+        for name, column in (('wake-up error', 'wake_up'), ('cycle time', 'cycle'),
+                             ('state age', 'age'),
+                             ('state to effort', 'answer')):
+            for figure, value in spread(cycles[column]).named().items():
+                values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
+        return self._status(LEVELS[level], TIMING, message if level != OK else 'timing OK', values)
+
+    def _status(self, level: bytes, subject: str, message: str, values: Mapping[str, object]
+                ) -> DiagnosticStatus:
+        space = self._node.get_namespace()
+        return DiagnosticStatus(
+            level=level, name=f'{told_name(space, self._node.get_name())}: {subject}',
+            message=message, hardware_id=told_name(space, self._robot),
+            values=[KeyValue(key=name, value=str(value)) for name, value in values.items()])
 
     def _log_phase(self, phase: int) -> None:
         if phase != guard.FAULT:

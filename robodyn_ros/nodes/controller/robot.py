@@ -110,28 +110,20 @@ class RobotDescription:
             self._text = deserialize_message(message, String).data
         return self._text
 
-    def wait(self, seconds: float, over: Callable[[], bool]) -> str:
-        """Wait for a text until a timeout [s] or ``over()``; return the newest."""
-        deadline = time.monotonic() + seconds
-        while not self.newest() and time.monotonic() < deadline and not over():
-            self._subscription.wait(WAIT_SLICE)
-        return self._text
-
     def chosen(self, p: dict[str, Any], over: Callable[[], bool]) -> str:
         """
         Return the URDF text of the parameters, else that of the topic, and accept it.
 
-        :param p: values of the parameters; ``over``: see :meth:`wait`.
+        :param p: values of the parameters, with the time to wait for the topic.
+        :param over: returns whether to stop waiting.
         """
         text = description(p)
         self._used = not text
-        text = text or self.wait(p['description_timeout'], over)
-        self.accept()
-        return text
-
-    def accept(self) -> None:
-        """Mark the newest text as the source of the robot."""
+        deadline = time.monotonic() + p['description_timeout']
+        while self._used and not self.newest() and time.monotonic() < deadline and not over():
+            self._subscription.wait(WAIT_SLICE)
         self._accepted = self.newest()
+        return text or self._accepted
 
     def replaced(self) -> bool:
         """

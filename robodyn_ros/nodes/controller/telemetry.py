@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishers of a controller: telemetry of its cycles, and estimated external efforts."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 import time
 from typing import Any
 
@@ -30,39 +30,46 @@ PHASE = '~/phase'
 TOPICS = ('~/reference', '~/tracking_error', *(f'~/effort_{part}' for part in EFFORT_PARTS))
 
 
-class HeardTimer:
+class HeardPublisher:
     """
-    Timer on the steady clock that calls ``publish`` while one of the publishers has a subscriber.
+    Publisher of several topics, on a timer of the steady clock while one of them has a subscriber.
 
     Looking for subscribers in the timer itself would cost a turn of the executor each time, which
     holds the GIL for much longer than a control cycle.
 
-    :param rate: [Hz]; 0: it never runs.
+    :param rate: [Hz]; 0: it never publishes.
     """
 
-    def __init__(self, node: Node, rate: float, publishers: Collection[Publisher],
-                 publish: Callable[[], None]):
-        self._node, self._rate, self._publishers = node, rate, publishers
-        self._publish = publish
+    def __init__(self, node: Node, rate: float, publishers: Collection[Publisher]):
+        self._node, self._rate, self._all = node, rate, publishers
         self._timer: Timer | None = None
+
+    def _publish(self) -> None:
+        """Publish once."""
+        raise NotImplementedError
 
     def look(self) -> None:
         """Start or stop the timer by the present subscribers; for the executor, occasionally."""
-        heard = self._rate > 0.0 and any(p.get_subscription_count() for p in self._publishers)
+        heard = self._rate > 0.0 and any(p.get_subscription_count() for p in self._all)
         if heard and self._timer is None:
             self._timer = self._node.create_timer(
                 1.0 / self._rate, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
         elif not heard:
-            self.close()
+            self._end()
 
-    def close(self) -> None:
-        """Destroy the timer."""
+    def _end(self) -> None:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
 
+    def close(self) -> None:
+        """Destroy timer and publishers."""
+        self._end()
+        for publisher in self._all:
+            self._node.destroy_publisher(publisher)
 
-class TelemetryPublisher:
+
+class TelemetryPublisher(HeardPublisher):
     """
     Publisher of the newest control cycle, run by the executor of a node, not by the loop.
 
@@ -84,20 +91,13 @@ class TelemetryPublisher:
     """
 
     def __init__(self, node: Node, controller: Controller, rate: float, *, sim_time: bool):
-        self._node, self._sim_time = node, sim_time
+        self._sim_time = sim_time
         self._reader, self._published = TelemetryReader(controller), 0
         self._names = list(controller.model.joint_names)
         self._publishers: dict[str, Publisher] = {
             topic: node.create_publisher(kind, topic, qos.TELEMETRY) for topic, kind in (
                 *((topic, JointState) for topic in TOPICS), (PHASE, UInt8))} if rate else {}
-        #: Publishes while there is a subscriber.
-        self.timer = HeardTimer(node, rate, self._publishers.values(), self._publish)
-
-    def close(self) -> None:
-        """Destroy timer and publishers."""
-        self.timer.close()
-        for publisher in self._publishers.values():
-            self._node.destroy_publisher(publisher)
+        super().__init__(node, rate, self._publishers.values())
 
     def _publish(self) -> None:
         heard = [topic for topic, publisher in self._publishers.items()
@@ -149,7 +149,7 @@ def check_frame(model: RobotModel, frame: str) -> None:
                              value=frame, remedy='name one of ' + ', '.join(model.frames))
 
 
-class ExternalEffortPublisher:
+class ExternalEffortPublisher(HeardPublisher):
     """
     Publisher of ``~/external_torque`` and ``~/external_wrench``, run by the executor of a node.
 
@@ -164,7 +164,7 @@ class ExternalEffortPublisher:
     """
 
     def __init__(self, node: Node, controller: Controller, rate: float, frame: str):
-        self._node, self._controller, self._frame = node, controller, frame
+        self._controller, self._frame = controller, frame
         model = controller.model
         self._dynamics = Dynamics(model)
         if frame:       # compile its kernels before the arm is driven
@@ -172,14 +172,7 @@ class ExternalEffortPublisher:
         self._torque = node.create_publisher(JointState, '~/external_torque', QUEUE_DEPTH)
         self._wrench = [node.create_publisher(WrenchStamped, topic, QUEUE_DEPTH) for topic in (
             '~/external_wrench', '~/external_wrench_confidence')] if frame and rate else []
-        #: Publishes while there is a subscriber.
-        self.timer = HeardTimer(node, rate, (self._torque, *self._wrench), self._publish)
-
-    def close(self) -> None:
-        """Destroy timer and publishers."""
-        self.timer.close()
-        for publisher in (self._torque, *self._wrench):
-            self._node.destroy_publisher(publisher)
+        super().__init__(node, rate, (self._torque, *self._wrench))
 
     def _publish(self) -> None:
         (q, qd), effort = self._controller.joint_state, self._controller.external_effort

@@ -7,7 +7,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 import threading
 import time
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from rclpy.node import Node
@@ -51,7 +51,7 @@ class DriverStates(SampleQueue):
         self._states, self._commands = states, commands
         self._publisher = threading.Thread(target=self._publish, name='driver_topics', daemon=True)
         self._publisher.start()
-        self._reader = reader
+        self._reader, self.wait, self.wake = reader, reader.wait, reader.wake
 
     def drain(self) -> list[bytes]:
         """Drop the readings that wait; the drives are switched on before the next efforts."""
@@ -73,14 +73,6 @@ class DriverStates(SampleQueue):
             self._show(self._states, message)
             return Sample(message, float(taken.number), taken.time_ns, taken.age)
         return None
-
-    def wait(self, timeout_ns: int) -> bool:
-        """Block until a reading waits (True), the time is over [ns] or :meth:`wake` is called."""
-        return self._reader.wait(timeout_ns)
-
-    def wake(self) -> None:
-        """End the wait under way, or the next one."""
-        self._reader.wake()
 
     def write(self, message: bytes) -> None:
         """Write the efforts of a serialized command by the driver."""
@@ -194,21 +186,11 @@ def compile_loop_ahead(settings: LoopSettings) -> None:
     """
     if settings.data_path in ('auto', NATIVE) and not plain():
         with suppress(*UNAVAILABLE):
-            compiled_loop(settings.trigger)
+            from ...realtime.native.loop import compiled_loop
             from ...realtime.native.probe import compiled_trial
 
+            compiled_loop(settings.trigger)
             compiled_trial()
-
-
-def compiled_loop(trigger: str) -> Any:
-    """
-    Return the compiled function of the native loop, the same for every robot.
-
-    :raises: one of UNAVAILABLE.
-    """
-    from ...realtime.native import loop  # noqa: A004
-
-    return loop.compiled_loop(trigger)
 
 
 def _try_native(node: Node) -> None:

@@ -178,11 +178,7 @@ def _flat(section: yaml.Node | None, prefix: str = '') -> Iterator[tuple[str, ya
 
 
 def _sections(file: Path, node: str) -> list[yaml.Node | None]:
-    """
-    Return the parameters that a file has for a node, in its order: the last one applies.
-
-    :raises ParameterError: there are none.
-    """
+    """Return the parameters that a file has for a node, in its order; refuse one without any."""
     found = [section for _, section in _matching(file, node)]
     if not found:
         names = [name for name, _ in _all_sections(file)]

@@ -123,7 +123,7 @@ class Parameters:
     def __init__(self, node: Any, table: Iterable[Parameter]):
         check_sections(middleware.arguments_of(node), node.get_fully_qualified_name())
         self.node, self.table = node, {p.name: p for p in table}
-        self.accept = lambda values: None
+        self.accept: Callable[[dict[str, Any]], object] = lambda values: None
         self.changed = lambda: None
         self.fixed = lambda: False
         #: Names of the parameters set explicitly, at the start or later.
@@ -157,11 +157,7 @@ class Parameters:
             self.node.get_logger().warning(warning)
 
     def _declare(self, table: Collection[Parameter]) -> None:
-        """
-        Declare each parameter with its type, which an empty list lacks, then set defaults.
-
-        :raises ParameterError: a parameter has a value that it may not have.
-        """
+        """Declare each parameter with its type, which an empty list lacks; then set defaults."""
         for p in table:
             if self.node.has_parameter(p.name):     # left by a failed attempt
                 continue

@@ -270,11 +270,7 @@ class ExecutorSubscription(SampleQueue):
         return self._taken.popleft() if self._taken else None
 
     def wait(self, timeout_ns: int) -> bool:
-        """
-        Block until a message is there, the time is over [ns] or :meth:`wake` is called.
-
-        Return whether a message is there.
-        """
+        """Block and return as :meth:`SerializedSubscription.wait`."""
         return bool(self._taken) or self._spin(timeout_ns)
 
     def wake(self) -> None:

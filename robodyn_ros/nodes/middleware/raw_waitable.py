@@ -85,10 +85,7 @@ class LargeMessages(Waitable):
     Waitable that calls back, in the executor, with the first bytes of each message and its size.
 
     rclpy's own subscription copies a message three times while it holds the GIL, 2 ms a megabyte:
-    a control thread would stall.
-
-    :param most: maximum number of bytes passed to the callback.
-    :param callback: gets an array of bytes and the size of the whole message.
+    a control thread would stall. Parameters are those of :func:`subscribe`.
     """
 
     def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002

@@ -249,11 +249,6 @@ def obstacle_of(values: Mapping[str, Any], links: Collection[str]) -> Obstacle |
     return Obstacle(link, point, surface, normal, values['obstacle_stiffness'])
 
 
-def check_obstacle(values: Mapping[str, Any], links: Collection[str]) -> None:
-    """Raise the error of :func:`obstacle_of`, if there is one."""
-    obstacle_of(values, links)
-
-
 def obstacle_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the obstacle among those of the node."""
     return {name: value for name, value in values.items() if name.startswith('obstacle_')}

@@ -3,7 +3,6 @@
 """The simulator: a node that looks like the drives of a real arm to a controller."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 import time
 from typing import Any
@@ -18,7 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from .loop import check_obstacle, obstacle_of, obstacle_parameters, put, SimulatorLoop
+from .loop import obstacle_of, obstacle_parameters, put, SimulatorLoop
 from .parameters import TABLE
 from ..controller import robot
 from ..middleware import node_main, qos
@@ -82,7 +81,7 @@ class Simulator(Node):
                           clock=SteadyClock(clock_type=ClockType.STEADY_TIME))
         put(drive.plant, obstacle_of(p, model.frame_names))
         self._obstacle = obstacle_parameters(p)
-        self.parameters.accept = partial(check_obstacle, links=model.frame_names)
+        self.parameters.accept = lambda values: obstacle_of(values, model.frame_names)
         self._pushed: dict[str, float] = {}         # when a link was pushed last
         self.parameters.changed = self._apply
         self.parameters.fixed = lambda: True

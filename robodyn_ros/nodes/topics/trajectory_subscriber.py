@@ -239,11 +239,7 @@ class TrajectorySubscriber:
 
     def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float,
                lead: float) -> tuple[float, float, bool]:
-        """
-        Return the start on the clock of the follower, and the time elapsed since the stamp [s].
-
-        And whether it starts at once, as soon as it is planned.
-        """
+        """Return start on the clock of the follower, time since the stamp [s], whether at once."""
         at_once = now + lead + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
             return at_once, 0.0, True

@@ -90,14 +90,14 @@ BUFFER, LENGTH, CAPACITY = 0, 1, 2
 
 
 class LoopIO(NamedTuple):
-    """Memory of the compiled loop, see :class:`~robodyn_ros.realtime.loop.AnyLoopIO`."""
+    """Arrays that a loop works in; compiled code reaches them as a tuple."""
 
     loop_state: ndarray     # (1,) LOOP_STATE
     counts: ndarray         # (1,) COUNTS
-    timing: ndarray         # (N,) TIMING
-    cycle_count: ndarray    # (1,) int64
-    seen: ndarray           # (nv,)
-    pose: ndarray           # (nv,)
+    timing: ndarray         # (N,) TIMING, a ring of the latest cycles
+    cycle_count: ndarray    # (1,) int64, number of cycles that the ring was given
+    seen: ndarray           # (nv,) numbers of the samples that were counted last
+    pose: ndarray           # (nv,) positions [rad | m] that the last cycle had
     decoder: DecoderArrays
     handles: ndarray        # (1,) HANDLES, addresses of those below and of librcl's
     message: ndarray        # (16,) int64, the serialized state taken last: its structure

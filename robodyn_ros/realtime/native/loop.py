@@ -142,8 +142,8 @@ class LoopMemory:
         _libc.sem_init(self.semaphore.ctypes.data, 0, 0)
         #: What the compiled functions work in.
         self.io = io = LoopIO(
-            loop_state=np.zeros(1, LOOP_STATE), counts=tally.counts, timing=tally.timing.ring,
-            cycle_count=tally.timing.count, seen=tally.seen, pose=tally.pose,
+            loop_state=np.zeros(1, LOOP_STATE), counts=tally.counts, timing=tally.ring,
+            cycle_count=tally.cycle_count, seen=tally.seen, pose=tally.pose,
             decoder=decoder or decoder_arrays(('none',)), handles=np.zeros(1, HANDLES),
             message=self._serialized(), tick=self._serialized(),
             info=np.zeros(INFO_WORDS, np.uint64), timespec=np.zeros(2, np.int64),
