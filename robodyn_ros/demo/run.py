@@ -71,9 +71,10 @@ class Times(NamedTuple):
     fall: float
     floating: float
     motion: float
+    real_time: float
 
 
-FULL, BRIEF = Times(1.0, 5.0, 4.0), Times(0.5, 1.5, 2.5)
+FULL, BRIEF = Times(1.0, 5.0, 4.0, 4.0), Times(0.5, 1.5, 2.5, 1.5)
 
 
 class MotionScene(Scene):
@@ -184,7 +185,6 @@ SCENES = MOTION, CONTACT = 'motion', 'contact'
 ESTIMATE_RATE = 200.0    # [Hz] of external efforts
 BRIEF_STATE_RATE = 500.0    # [Hz] of a brief contact scene, whose run time grows with it
 PROGRESS_PERIOD = 0.1    # [s]
-REAL_TIME_SECONDS = 4.0    # of the loop in real time
 BUSY_FACTOR = 0.9    # of real time, below which simulated time is called slow
 
 
@@ -282,7 +282,7 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
             tick()
 
 
-def real_time(arm: SimulatedArm) -> dict[str, str]:
+def real_time(arm: SimulatedArm, seconds: float) -> dict[str, str]:
     """Let the control loop run on the wall clock; return its diagnostics, or why it does not."""
     arm.trigger('simulator/reset')
     arm.change_state('cleanup')
@@ -293,7 +293,7 @@ def real_time(arm: SimulatedArm) -> dict[str, str]:
         arm.change_state('configure')
         arm.change_state('activate')
         arm.wait_for('RUNNING')
-        arm.watch(REAL_TIME_SECONDS)
+        arm.watch(seconds)
     except RosError as error:
         return {'reason code': arm.reason_code() or str(error)}
     return arm.report
@@ -346,7 +346,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         played.run()
         arm.on_poll = bar.tick
         with bar.step('the control loop in real time'):
-            reached = real_time(arm)
+            reached = real_time(arm, (BRIEF if brief else FULL).real_time)
             busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
         processes.close()
         with bar.step('drawing'):

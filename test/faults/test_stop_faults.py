@@ -140,7 +140,7 @@ def test_stop_while_the_executor_is_busy(controller, remote):
 
 def test_topic_remapped_and_the_other_data_path(controller, remote):
     """Wherever the button is, and whichever way states and efforts go."""
-    arm, button = ready(remote, controller, '/button', emergency_stop='true', data_path='python',
+    arm, button = ready(remote, controller, '/button', emergency_stop='true', data_path='executor',
                         remap=[f'{STOP}:=/button'])
     with button.pressed(False):
         arm.activate()

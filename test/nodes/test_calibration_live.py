@@ -54,7 +54,7 @@ def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(pair, start, rem
         **CONTROLLER, 'external_wrench_frame': 'tool0'})
     arm.wait_for_line('RUNNING')
     file = tmp_path / 'collisions.yaml'
-    done = start([*COMMAND, 'calibrate', 'collision'], '--duration', '2', '--set', '--sim-time',
+    done = start([*COMMAND, 'calibrate', 'collision'], '--duration', '1', '--set', '--sim-time',
                  '--output', file)
     assert done.wait() == 0, done.text
     assert 'Collision thresholds' in done.text and 'hardly moved: joint1, joint2' in done.text

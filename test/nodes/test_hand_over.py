@@ -64,9 +64,14 @@ def test_an_arm_is_handed_over_by_hand_and_keeps_its_last_effort(start, remote, 
 
 
 @pytest.fixture
-def managed(ros2_control):
+def services():
+    return pytest.importorskip('controller_manager_msgs.srv', reason=WITHOUT)
+
+
+@pytest.fixture
+def managed(services, ros2_control):
     """Return the stand-in with the services of its controller manager."""
-    ros2_control.serve(pytest.importorskip('controller_manager_msgs.srv', reason=WITHOUT))
+    ros2_control.serve(services)
     return ros2_control
 
 
