@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A law of one's own in the node: its gains as parameters, and refusals."""
+"""A law of one's own in the node: on each data path, its gains as parameters, and refusals."""
 
 import os
 
@@ -12,7 +12,7 @@ from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes import controller
-from robodyn_ros.realtime.loop_settings import NATIVE
+from robodyn_ros.realtime.loop_settings import EXECUTOR, NATIVE
 
 
 @pytest.fixture(autouse=True)
@@ -23,13 +23,14 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-def test_it_drives_the_arm(pair, remote):
+@pytest.mark.parametrize('path', [NATIVE, EXECUTOR])
+def test_it_drives_the_arm(pair, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
     _, process = pair({'joint_damping': 1.0, 'real_time_factor': 2.0}, {
-        'mode': 'own_laws:SPRING', 'spring': [100.0, 50.0],
+        'mode': 'own_laws:SPRING', 'data_path': path, 'spring': [100.0, 50.0],
         'damper': [20.0, 5.0]})
     bring_up(remote)
-    assert f'own_laws:SPRING, 250 Hz, trigger state, data path {NATIVE}' in process.text
+    assert f'own_laws:SPRING, 250 Hz, trigger state, data path {path}' in process.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
     process.wait_for_line('following a trajectory')
     remote.until(lambda: abs(remote.position() - [0.6, 0.2]).max() < 0.01, 'the goal')
