@@ -65,8 +65,9 @@ def pip(source: Path, env: dict[str, str], *options: str) -> Installation:
     # Not the folders themselves: their .pth files count too. Named to come after our package's
     (own / 'zz_shared.pth').write_text(''.join(
         f'import site; site.addsitedir({path!r})\n' for path in site.getsitepackages()))
-    run(python, '-m', 'pip', 'install', '--no-deps', '--no-build-isolation', *options, source,
-        cwd=source, env=env)
+    # Most modules are never imported here
+    run(python, '-m', 'pip', 'install', '--no-deps', '--no-build-isolation', '--no-compile',
+        *options, source, cwd=source, env=env)
     editable = bool(options)
     return Installation(source, python, venv / 'bin', (source if editable else own) /
                         'robodyn_ros', source if editable else venv / 'share' / 'robodyn_ros', env)
@@ -80,7 +81,8 @@ def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
         link = Path(tempfile.mkdtemp(dir=workspace.parent)) / 'environment'
         link.symlink_to(sys.prefix)
         python = link / 'bin' / 'python'
-    run(python, '-m', 'colcon', 'build', *options, cwd=workspace, env=env)
+    run(python, '-m', 'colcon', 'build', *options, cwd=workspace,
+        env={**env, 'PYTHONDONTWRITEBYTECODE': '1'})        # most modules are never imported here
     sourced = run('bash', '-c', 'source install/local_setup.bash >&2 && env -0', cwd=workspace,
                   env=env)
     env = dict(line.split('=', 1) for line in sourced.split('\0') if line)
