@@ -21,7 +21,7 @@ from robodyn_ros.simulation.drive import Noise
 from thorough import seeds
 
 pytest.importorskip('mujoco')
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
+pytestmark = pytest.mark.slow
 FLOATING = Settings(mode='gravity_compensation')
 LIGHT = replace(FLOATING, friction_compensation=[0.8])
 DISTANCE, NOISE = 1e-3, 1e-5        # rad: of presliding, and of the sensors
