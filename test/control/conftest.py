@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-PHYSICS_STEP = 1e-3     # s: four times that of the simulator, still of fourth order
+PHYSICS_STEP = 0.5e-3   # s: four times that of the simulator, still of fourth order
 
 
 @pytest.fixture(scope='module', autouse=True)
