@@ -236,6 +236,17 @@ def browser() -> Iterator['Browser']:
         yield browser
 
 
+@pytest.fixture(scope='module')
+def few_poses() -> Iterator[None]:
+    """Judge and suggest gains at two poses, which is quicker."""
+    from robodyn_ros.control.settings import settings as of_controllers, suggested_gains
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (of_controllers, suggested_gains):
+            patch.setattr(module, 'CHECKED_POSES', 2)
+        yield
+
+
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """Yield what starts processes that end with the test, see :func:`starting`."""

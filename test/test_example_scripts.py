@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripts in examples/: each runs, teaches what it says, and saves a picture."""
 
+import importlib
 from pathlib import Path
 import runpy
 import sys
@@ -68,11 +69,14 @@ def test_it_teaches_what_it_says(name, tmp_path, monkeypatch):
     if name == 'inverse_kinematics':
         pytest.importorskip('mink')
     picture = tmp_path / 'picture.png'
+    monkeypatch.setattr('robodyn_ros.closed_loop.MAX_PHYSICS_STEP', 0.5e-3)     # half the steps
     monkeypatch.setattr(sys, 'argv', [f'{name}.py', '--save', str(picture)])
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.delitem(sys.modules, 'picture', raising=False)      # it reads the options
     plt.switch_backend('Agg')
     with matplotlib.rc_context():           # the style is that of the examples only
+        importlib.import_module('picture')      # the style, less what takes half of the drawing
+        plt.rcParams['figure.constrained_layout.use'] = False
         assert CLAIMS[name](runpy.run_path(str(FOLDER / f'{name}.py')))
     plt.close('all')
     assert picture.read_bytes().startswith(b'\x89PNG')

@@ -9,22 +9,15 @@ from adversary.composition import composition, path_of, Players
 from adversary.table import row, scenes, shown
 import numpy as np
 import pytest
-from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.verification.catalogue import CATALOGUE
 from robodyn_ros.verification.injection import Scene
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.trial import Judge, Planned, play
 from robodyn_ros.verification.world import Library, World
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 
 FEWER = 8               # compositions
-
-
-@pytest.fixture(autouse=True)
-def few_poses(monkeypatch):
-    """Judge gains at two poses: test_gain_stability.py is about that."""
-    monkeypatch.setattr(control_settings, 'CHECKED_POSES', 2)
 
 
 @pytest.fixture(scope='module')

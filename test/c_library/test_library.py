@@ -48,9 +48,10 @@ FILES = {'stiff': STIFF, 'soft': STIFF | {'stiffness': [40.0, 25.0]},
          'heavy': STIFF | {'payload_mass': MASS},
          'spatial': {'mode': 'cartesian_impedance'}}
 FIRST, SOFT, FREE, LOADED, HEAVY, SPATIAL = range(len(FILES))
-pytestmark = [pytest.mark.slow, needs_compiler, pytest.mark.skipif(
-    platform.machine() != 'x86_64' or 'avx2' not in Path('/proc/cpuinfo').read_text(),
-    reason='needs x86-64-v3')]
+pytestmark = [
+    pytest.mark.slow, pytest.mark.usefixtures('few_poses'), needs_compiler, pytest.mark.skipif(
+        platform.machine() != 'x86_64' or 'avx2' not in Path('/proc/cpuinfo').read_text(),
+        reason='needs x86-64-v3')]
 
 
 def settings_of(values):

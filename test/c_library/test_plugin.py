@@ -55,7 +55,7 @@ GXX = shutil.which('c++')
 PERIOD = 0.001
 SUCCESS, FAILURE, ERROR = range(3)
 INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(5)
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses'), pytest.mark.skipif(
     platform.machine() != 'x86_64' or 'avx2' not in Path('/proc/cpuinfo').read_text(),
     reason='needs x86-64-v3'), pytest.mark.skipif(not GXX, reason='needs a C++ compiler')]
 
@@ -160,6 +160,7 @@ class Manager:
         self._plugin, self.model = plugin, plant or load_urdf('two_link')
         self.plant = Plant(self.model.to_urdf(), model=self.model, timestep=0.25e-3, substeps=4)
         self.plant.reset(POSE)
+        self._gravity = Dynamics(self.model).gravity
         self._controller = ctypes.c_void_p(plugin.create(
             name.encode(), ctypes.c_double(rate),
             (URDF.read_text() if urdf is None else urdf).encode()))
@@ -215,7 +216,7 @@ class Manager:
         """Move the arm for a period, and update."""
         tau = self.tau
         if not self.active and (self.fallback or not np.isfinite(tau).all()):
-            tau = Dynamics(self.model).gravity(self.plant.state().position)
+            tau = self._gravity(self.plant.state().position)
         self.plant.step(np.nan_to_num(tau))
         self.measure()
         if self.active and self.update(PERIOD):

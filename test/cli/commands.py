@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of `robodyn`, run in the process of the tests."""
 
+from functools import cache
 from pathlib import Path
 
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import robot_path
 import typer
+from typer import testing
 from typer.testing import CliRunner, Result
 
 GROUP = typer.main.get_command(app)
+# Typer would make all commands anew for each that is run: a third of what most of them take
+testing._get_command = cache(typer.main.get_command)
 #: Commands by their words: 'inspect', 'driver scan'.
 COMMANDS = {f'{name} {inner}'.strip(): command for name, one in GROUP.commands.items()
             for inner, command in getattr(one, 'commands', {'': one}).items()}

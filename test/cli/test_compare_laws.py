@@ -129,7 +129,7 @@ def test_a_law_that_is_added_is_compared_and_has_gains(tmp_path):
     laws = package / 'control' / 'laws'
     (laws / 'sag.py').write_text(OWN)
     text = (laws / 'registry.py').read_text()
-    for old, new in (('    pd,\n)', '    pd,\n    sag,\n)'),
+    for old, new in (('operational_space, pd)', 'operational_space, pd, sag)'),
                      ('leader_follower.LAW)', 'leader_follower.LAW, sag.LAW)'),
                      ('class LawGains(', 'class LawGains(sag.SagGains, ')):
         assert text.count(old) == 1

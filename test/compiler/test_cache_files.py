@@ -90,22 +90,27 @@ def flip(folder):
     path.write_bytes(path.read_bytes()[:-9] + b'\0' + path.read_bytes()[-8:])
 
 
-@pytest.mark.parametrize(('script', 'damage', 'noticed'), [
-    (FUNCTION, cut('*.nbi', 90), True), (FUNCTION, cut('*.nbc', 500), True),
-    (FUNCTION, flip, True), (TEXT, flip, True), (TEXT, cut('*.py', 40), True),
-    (FUNCTION, cut('digests'), True),
-    (FUNCTION, lambda folder: (folder / 'digests').unlink(), False),
-    (TEXT, lambda folder: (folder / 'digests').write_bytes(b'\xff not digests\n'), True),
-    (FUNCTION, lambda folder: next(folder.glob('*.nbc')).unlink(), True)],
-    ids=['cut index', 'cut code', 'changed code', 'changed code of a text', 'cut source',
-         'empty digests', 'killed process', 'other digests', 'missing code'])
-def test_a_damaged_entry_is_compiled_again(run, tmp_path, script, damage, noticed):
+def remove(pattern):
+    """Return a function that removes the file of an entry with a pattern."""
+    return lambda folder: next(folder.glob(pattern)).unlink()
+
+
+@pytest.mark.parametrize(('script', 'damages'), [
+    (FUNCTION, {'cut index': cut('*.nbi', 90), 'cut code': cut('*.nbc', 500),
+                'changed code': flip, 'empty digests': cut('digests'),
+                'missing code': remove('*.nbc'), 'killed process': remove('digests')}),
+    (TEXT, {'changed code': flip, 'cut source': cut('*.py', 40), 'other digests': lambda folder: (
+        folder / 'digests').write_bytes(b'\xff not digests\n')})], ids=['function', 'text'])
+def test_a_damaged_entry_is_compiled_again(run, tmp_path, script, damages):
+    """And is sound then: the next damage is noticed, or it is loaded."""
     assert run(script)[0] == COMPILED
     folder, = (path for path in (tmp_path / 'cache').iterdir() if path.is_dir())
-    damage(folder)
-    result, printed = run(script)
-    assert result == COMPILED
-    assert ('small' in printed and 'is damaged' in printed) == noticed, printed
+    for name, damage in damages.items():
+        damage(folder)
+        result, printed = run(script)
+        assert result == COMPILED, name
+        assert ('small' in printed and 'is damaged' in printed) == (
+            name != 'killed process'), (name, printed)
     assert run(script) == (LOADED, '')
 
 

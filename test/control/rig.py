@@ -28,7 +28,7 @@ GAINS = {**{f.name: [min(max(REQUIRED, f.metadata['lower']), f.metadata['upper']
 class Rig:
     """The arm stays where its brakes hold it until the controller publishes for the first time."""
 
-    period, substeps = 1e-3, 4
+    period, substeps = 1e-3, 2
 
     def __init__(self, model: RobotModel, q, **settings):
         self.model, self.dynamics = model, Dynamics(model)

@@ -26,7 +26,6 @@ from robodyn_ros.model.robot import with_payload
 from thorough import seeds
 
 pytest.importorskip('mujoco')
-pytestmark = pytest.mark.usefixtures('few_poses')
 # Locked joints, pose, frame that holds the payload, and its center in it
 SCENES = {'two_link': ({}, POSE, 'link2', (0.4, 0.0, 0.0)),
           'panda': (FINGERS, BENT, 'panda_hand', (0.0, 0.0, 0.1)),

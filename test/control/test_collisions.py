@@ -15,7 +15,7 @@ from robodyn_ros.control.steps.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
+pytestmark = pytest.mark.slow
 from benchmarks.collisions import arm, begin, impact, quiet, scenes  # noqa: E402, I100, E501
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
 from robodyn_ros.control.references.sine_motion import plan  # noqa: E402

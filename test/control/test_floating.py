@@ -21,11 +21,12 @@ from robodyn_ros.simulation.drive import Noise
 from thorough import seeds
 
 pytest.importorskip('mujoco')
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
+pytestmark = pytest.mark.slow
 FLOATING = Settings(mode='gravity_compensation')
 LIGHT = replace(FLOATING, friction_compensation=[0.8])
 DISTANCE, NOISE = 1e-3, 1e-5        # rad: of presliding, and of the sensors
 RISE = 0.3                          # of the friction a second: what is pushed faster, lags
+SECONDS = 10.0                      # of the recording
 
 
 @pytest.fixture(scope='module')
@@ -34,10 +35,10 @@ def panda():
     robot = load_robot('panda', {}, [])
     _, known, plant, delay = scenes(robot.model)[1]
     plant = replace(plant, presliding_distance=np.full(plant.nv, DISTANCE))
-    motion = float_motion(known, robot.pose, duration=20.0)
+    motion = float_motion(known, robot.pose, duration=SECONDS)
     waypoints = Waypoints(motion.joint_names, motion.times, motion.positions, motion.velocities,
                           motion.accelerations)
-    run = simulate(known, settings_of('joint_impedance', known, robot.pose), robot.pose, 20.0,
+    run = simulate(known, settings_of('joint_impedance', known, robot.pose), robot.pose, SECONDS,
                    waypoints, plant=plant, delay=delay, noise=Noise(NOISE))
     noise = np.random.default_rng(0).normal(size=run.effort.shape)
     return robot.pose, known, plant, Recording(
@@ -69,7 +70,7 @@ def test_an_arm_with_false_masses_floats_once_it_is_calibrated(panda, found):
         assert np.ptp(position[-1000:], axis=0).max() < 0.3 * DISTANCE
     assert found.distance == pytest.approx(np.full(7, DISTANCE), rel=0.35)
     assert found.noise == pytest.approx(np.full(7, NOISE), rel=0.1) and not found.too_noisy()
-    # The last joint turns too slowly in 20 s to tell much of its friction
+    # The last joint turns too slowly to tell much of its friction
     assert model.coulomb_friction[:6] == pytest.approx(plant.coulomb_friction[:6], rel=0.1)
     assert (found.after < 0.02 * known.effort_limit).all()
 

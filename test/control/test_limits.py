@@ -23,7 +23,7 @@ SEEDS = seeds(8, 200)
 TOP = VELOCITY_SHARE * 3.0    # rad/s, of the limit in test_the_net_acceleration_is_bounded
 FAR = ACCELERATION_SHARE * TOP
 # Arms meet worse poses here than those that gains are judged at
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
+pytestmark = pytest.mark.slow
 
 
 def arm(name):

@@ -11,8 +11,6 @@ import pytest
 from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.control.steps import guard
 
-pytestmark = pytest.mark.usefixtures('few_poses')
-
 
 class Late(Rig):
     """An arm whose efforts take effect 20 periods later."""

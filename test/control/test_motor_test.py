@@ -8,7 +8,6 @@ import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.model.robot import with_payload
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 HANGING, STRETCHED = (-np.pi / 2.0, 0.0), (0.3, 0.5)    # gravity needs no effort, and much of it
 OUTSIDE = (HANGING[0], TWO_LINK.position_upper[1] + 0.03)
 LONGEST = 8.0           # s, of two joints in three rounds

@@ -17,7 +17,6 @@ from robodyn_ros.control.steps import guard
 from robodyn_ros.errors import TrajectoryError
 from thorough import seeds
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 MODEL = replace(load_urdf('two_link'), position_lower=np.full(2, -2.0),
                 position_upper=np.full(2, 2.0), velocity_limit=np.full(2, 2.0))
 SPEED = np.array([0.5, -0.5])       # rad/s

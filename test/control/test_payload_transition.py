@@ -15,7 +15,6 @@ from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.robot import with_payload
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 ROD = (0.002, 0.0, 0.0, 0.03, 0.0, 0.03)
 LOAD = {'payload_frame': 'tool0', 'payload_mass': 1.5, 'payload_com': (0.02, 0.05, 0.1),
         'payload_inertia': ROD}

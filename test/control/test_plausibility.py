@@ -11,7 +11,6 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import guard
 from thorough import seeds
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 ALL = np.array([True, True])
 STEP = 1e-4                 # rad, of a coarse encoder
 

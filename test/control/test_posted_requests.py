@@ -18,7 +18,6 @@ from robodyn_ros.control.settings.task_and_bounds import reach
 from robodyn_ros.control.steps import guard
 from scipy.spatial.transform import Rotation
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 STREAM = joint_requests.stream_joints, pose_requests.stream_pose
 SPEED = 2.0     # rad/s, of the joints
 

@@ -17,8 +17,6 @@ from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.flight_recorder.replay import latched, Replay
 
-pytestmark = pytest.mark.usefixtures('few_poses')
-
 
 def phases(snapshot):
     return {guard.PHASES[p] for p in snapshot.memory['phase']}

@@ -26,7 +26,7 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.capsules import link_capsules, segment
 from robodyn_ros.model.resources import robot_path
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
+pytestmark = pytest.mark.slow
 
 near = pytest.approx
 TEXT = robot_path('two_link').read_text()

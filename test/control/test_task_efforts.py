@@ -23,7 +23,6 @@ from robodyn_ros.flight_recorder.arrays import described
 from robodyn_ros.flight_recorder.replay import Replay
 from robots import random_tree
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 near = pytest.approx
 FRAME = 'panda_link7'
 DYNAMICS, N = Dynamics(PANDA), PANDA.nv

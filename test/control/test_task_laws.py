@@ -16,7 +16,7 @@ from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.simulation.plant import Obstacle
 from scipy.spatial.transform import Rotation
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
+pytestmark = pytest.mark.slow
 
 near = pytest.approx
 BOTH = pytest.mark.parametrize('mode', ['cartesian_impedance', 'operational_space'])

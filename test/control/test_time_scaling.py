@@ -29,7 +29,6 @@ from robodyn_ros.control.steps.time_scaling import (
 from robodyn_ros.dynamics.model_data import no_frame
 from robodyn_ros.model.resources import robot_path
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 near = pytest.approx
 # With shapes that may collide
 SOLID = load_urdf(robot_path('two_link').read_text().replace('visual>', 'collision>'))

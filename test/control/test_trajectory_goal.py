@@ -18,7 +18,6 @@ from robodyn_ros.errors import (
     ParameterError, TrajectoryError, TrajectoryJointsError, TrajectoryOverError)
 from thorough import seeds
 
-pytestmark = pytest.mark.usefixtures('few_poses')
 NAMES = TWO_LINK.joint_names
 LEAD, POLL = 0.01, 20       # s; ticks
 

@@ -5,6 +5,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import distributions
+import json
 from pathlib import Path
 import re
 import site
@@ -17,6 +19,7 @@ import pytest
 from thorough import seeds
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
 
 # Where things are; then what the program in the argument prints as help
 LOOK = """
@@ -55,7 +58,7 @@ def run(*command: object, cwd: Path, env: dict[str, str]) -> str:
     return done.stdout
 
 
-def pip(source: Path, env: dict[str, str], *options: str) -> Installation:
+def pip(source: Path, env: dict[str, str]) -> Installation:
     """Install with pip into a new environment that shares the tests' other packages."""
     venv = source.parents[1] / 'environment'
     run(sys.executable, '-m', 'venv', '--without-pip', venv, cwd=source, env=env)
@@ -65,11 +68,20 @@ def pip(source: Path, env: dict[str, str], *options: str) -> Installation:
     # Not the folders themselves: their .pth files count too. Named to come after our package's
     (own / 'zz_shared.pth').write_text(''.join(
         f'import site; site.addsitedir({path!r})\n' for path in site.getsitepackages()))
-    run(python, '-m', 'pip', 'install', '--no-deps', '--no-build-isolation', *options, source,
-        cwd=source, env=env)
-    editable = bool(options)
-    return Installation(source, python, venv / 'bin', (source if editable else own) /
-                        'robodyn_ros', source if editable else venv / 'share' / 'robodyn_ros', env)
+    # Most modules are never imported here
+    run(python, '-m', 'pip', 'install', '--no-deps', '--no-build-isolation', '--no-compile',
+        source, cwd=source, env=env)
+    return Installation(source, python, venv / 'bin', own / 'robodyn_ros',
+                        venv / 'share' / 'robodyn_ros', env)
+
+
+def editable(source: Path, env: dict[str, str]) -> Installation:
+    """Return the installation of the tests, which make.py makes so."""
+    if not any(json.loads(one.read_text('direct_url.json') or '{}').get('dir_info', {}).get(
+            'editable') for one in distributions(name='robodyn_ros')):
+        pytest.skip('the tests run in no editable installation')
+    return Installation(source, Path(sys.executable), Path(sys.executable).parent,
+                        source / 'robodyn_ros', source, env)
 
 
 def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
@@ -80,7 +92,8 @@ def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
         link = Path(tempfile.mkdtemp(dir=workspace.parent)) / 'environment'
         link.symlink_to(sys.prefix)
         python = link / 'bin' / 'python'
-    run(python, '-m', 'colcon', 'build', *options, cwd=workspace, env=env)
+    run(python, '-m', 'colcon', 'build', *options, cwd=workspace,
+        env={**env, 'PYTHONDONTWRITEBYTECODE': '1'})        # most modules are never imported here
     sourced = run('bash', '-c', 'source install/local_setup.bash >&2 && env -0', cwd=workspace,
                   env=env)
     env = dict(line.split('=', 1) for line in sourced.split('\0') if line)
@@ -93,7 +106,7 @@ def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
                         prefix / 'share' / 'robodyn_ros', env)
 
 
-KINDS = {'pip': (pip,), 'pip-editable': (pip, '--editable'), 'colcon': (colcon,),
+KINDS = {'pip': (pip,), 'pip-editable': (editable,), 'colcon': (colcon,),
          'colcon-symlink': (colcon, '--symlink-install')}
 
 
@@ -103,7 +116,7 @@ def install(copy, clean) -> Callable[[str], Installation]:
     @cache
     def install(kind: str) -> Installation:
         how, *options = KINDS[kind]
-        return how(copy(), clean, *options)
+        return how(ROOT if how is editable else copy(), clean, *options)
     return install
 
 

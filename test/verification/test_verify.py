@@ -15,7 +15,6 @@ from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.cli import verify as command
 from robodyn_ros.cli.app import app
-from robodyn_ros.control.settings import settings as control_settings
 from robodyn_ros.control.steps.guard import CODES
 from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.model.resources import robot_path
@@ -32,7 +31,7 @@ from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, tru
 from typer.testing import CliRunner
 from viewer.browser import check_report
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
 SHORT = 1.0             # s of a world
 FOUND = {               # planted mistakes and the world that shows each of them first
     'payload of 2 kg declared, none there': '',
@@ -55,12 +54,6 @@ FOUND = {               # planted mistakes and the world that shows each of them
     '12 bits, velocity by differences': 'STATE_INCONSISTENT',
     'elastic joints of 10 Hz': 'EFFORT_OSCILLATES',
     'play of 10 mrad behind the encoders': 'EFFORT_OSCILLATES'}
-
-
-@pytest.fixture(autouse=True)
-def few_poses(monkeypatch):
-    """Check gains at two poses: test_gain_stability.py is about that."""
-    monkeypatch.setattr(control_settings, 'CHECKED_POSES', 2)
 
 
 def short(case, seconds=SHORT):
