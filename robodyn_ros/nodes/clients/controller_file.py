@@ -98,7 +98,7 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
             (~known(model, 'effort_limit'), 'Effort limit of {}: set effort_limit for all joints; '
              'the controller does not start without.'),
             (far, 'Effort limit of the drive of {}: half a percent of that of the URDF as '
-             'friction would hold the joint far from its target. Correct it: gains and rotor '
+             'friction would hold the joint far from its target. Check it: gains and rotor '
              'inertia depend on it.'),
             (stopped, 'Velocity limit of {}: set velocity_limit for all joints; the controller '
              'does not start without.'),
@@ -116,9 +116,9 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
     if 'armature' in values:
         scarcity = settings.scarcity(model)
         out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
-                   'values; `robodyn identify` estimates the real ones. Remove them, and compute '
-                   'new gains, for a simulator that moves this URDF without rotors, as Gazebo '
-                   'does: otherwise the arm would exceed its velocity limits several times.')
+                   'values; `robodyn identify` estimates the real ones. With smaller ones, or '
+                   'none as in Gazebo, the arm would exceed its velocity limits several times: '
+                   'correct or remove the values, and compute new gains.')
     gains = {name: values[name] for name in SuggestedGains._fields if name in values}
     for mode in ('joint_impedance', 'computed_torque') if gains else ():
         with suppress(ParameterError):      # gains for inertias in another unit
