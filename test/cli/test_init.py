@@ -156,6 +156,8 @@ def test_gravity_and_root_are_in_the_file(file):
     init(*words, '--gravity', '0,9.81,0')
     values = taken(file)
     assert list(values['gravity']) == [0.0, 9.81, 0.0] and values['root'] == 'link_2'
+    assert yaml.safe_load(file.read_text())['/**/simulator']['ros__parameters'].items() >= {
+        'root': 'link_2', 'gravity': [0.0, 9.81, 0.0]}.items()
     assert node_robot.controlled(values, node_robot.description(values)).nv == 4
 
 
