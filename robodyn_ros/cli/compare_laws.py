@@ -72,7 +72,8 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
         print_json([{name: value for name, value in one._asdict().items()
                      if name not in ('time', 'error')} for one in found])
     out.print(_table(chosen.model, found))
-    out.print('Gains: `robodyn init`. Perturbed model: masses off by up to '
+    given = '--config, else ' if config else ''
+    out.print(f'Gains: {given}`robodyn init`. Perturbed model: masses off by up to '
               f'{100 * law_comparison.MASS_ERROR:g} %, unknown friction of the arm '
               f'({100 * law_comparison.MISSING_FRICTION:g} % of the effort limit or that of the '
               f'URDF), efforts {1e3 * law_comparison.EFFORT_DELAY:g} ms late.')

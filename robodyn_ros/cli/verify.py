@@ -25,6 +25,7 @@ from ..errors import (
     ArgumentError, check_new, ParameterError, TrajectoryError, UnknownNameError, writing)
 from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
+from ..model.unit_checks import unit_doubts
 from ..nodes.middleware.parameter_files import check_gravity_given, config_path, meant, values_in
 from ..realtime.loop_settings import TRIGGERS
 from ..report.document import hashed
@@ -120,6 +121,9 @@ def configured_robot(robot: str, locked: Mapping[str, float], config: Path | Non
                         root=values.get('root') or None, tip=values.get('tip') or None,
                         gravity=values.get('gravity') or None)
     check_gravity_given(values, chosen.name)
+    for doubt in unit_doubts(chosen.model):
+        if doubt.dynamic:
+            out.print(f'! {doubt.text}', style='yellow', soft_wrap=True)
     return values, chosen, _settings(values, out)
 
 

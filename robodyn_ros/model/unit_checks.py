@@ -187,7 +187,7 @@ def _body_doubts(model: RobotModel) -> Iterator[str]:
     if (heavy.sum() > 1 and max(model.parent) >= 0 and not model.com[heavy].any()
             and model.inertia[heavy].any(axis=(1, 2)).all()):       # no textbook's point masses
         yield ('all centers of mass are at the origins of their links, where no exact model has '
-               'them: gravity will be wrong')
+               'them: gravity is probably wrong')
     if units == SI and not far.any():
         yield from _effort_doubts(model)
 

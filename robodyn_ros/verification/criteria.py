@@ -366,6 +366,8 @@ def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Seq
         'the model, the parameter file and the law only within the worlds of the worlds file.',
         verdict=f'{verdict[0].upper()}{verdict[1:]}.',
         bad=any(one.bad for one in outcomes), files=[('sources', package_digest()), *case.files])
+    for warning in case.model.warnings:
+        report.warning(f'URDF: {warning}')
     table, _, *others = tables
     report.rich('', table)
     if worst:

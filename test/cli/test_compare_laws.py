@@ -80,6 +80,7 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
                            tmp_path / 'a.png').stdout)
     assert [row['law'] for row in found] == 2 * ['springy:SPRINGY', 'soft']
     assert 0.0 < found[0]['rms'] < found[1]['rms']      # of the arm with less stiffness
+    assert 'Gains: --config, else' in run('--config', file, '--picture', tmp_path / 'a.png').stdout
     for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
                         ('--law sprngy:X', 'PYTHONPATH'),
                         (f'--config {other}', 'choose files for joint1, joint2')):

@@ -124,12 +124,40 @@ def test_what_no_urdf_says_is_named(file, tmp_path):
     assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
 
 
+def test_limits_that_no_drive_has_are_named_and_not_written(file, tmp_path):
+    """Of Baxter's head: 50 kN·m, 10,000 rad/s; a velocity limit of 0 does not start."""
+    path = changed(tmp_path, ('effort="30" velocity="8"', 'effort="50000" velocity="10000"'))
+    said = init(path, '--output', file, CHOSEN)
+    assert 'Effort limit of the drive of joint2: half a percent' in said
+    assert 'Velocity limit of joint2: set velocity_limit for all joints; their speed is' in said
+    assert '# velocity_limit: [8.0, ?]' in file.read_text()
+    values = taken(file)        # whose ranges the parameters check
+    assert 0.0 < max(values['goal_tolerance']) <= 0.1
+    path = changed(tmp_path, ('effort="30" velocity="8"', 'effort="30" velocity="0"'))
+    said = init(path, '--output', file, CHOSEN, '--force')
+    assert 'Velocity limit of joint2: set velocity_limit for all joints; the controller does' \
+        in said and 'unlimited' not in said
+
+
+def test_accepted_doubts_are_printed_again(file, tmp_path):
+    """By `verify` too, which finds no fault in a gravity that is wrong on both sides."""
+    text = re.sub('<origin .*?>(\\s*<mass)', r'\1', robot_path('arm6').read_text())
+    path = changed(tmp_path, text=text)
+    words = 'all centers of mass are at the origins of their links'
+    assert words in refused('init', path, '--output', file, CHOSEN)
+    assert words in init(path, '--output', file, CHOSEN, '--accept-inertia')
+    assert words in done('verify', path, '--config', file, '--write-worlds',
+                         tmp_path / 'worlds.yaml').output
+
+
 def test_gravity_and_root_are_in_the_file(file):
     words = ['arm6', '--root', 'link_2', '--output', file, CHOSEN]
     assert 'gravity' in refused('init', *words)
     init(*words, '--gravity', '0,9.81,0')
     values = taken(file)
     assert list(values['gravity']) == [0.0, 9.81, 0.0] and values['root'] == 'link_2'
+    assert yaml.safe_load(file.read_text())['/**/simulator']['ros__parameters'].items() >= {
+        'root': 'link_2', 'gravity': [0.0, 9.81, 0.0]}.items()
     assert node_robot.controlled(values, node_robot.description(values)).nv == 4
 
 

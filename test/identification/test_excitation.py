@@ -121,6 +121,15 @@ def test_smooth_condition_tends_to_the_condition():
     assert np.isclose(np.exp(value), quality(matrix).condition, rtol=0.01)
 
 
+def test_a_mesh_that_is_missing_has_a_remedy_that_works(tmp_path):
+    """As shapes are needed for a check against the ground."""
+    (path := tmp_path / 'arm.urdf').write_text(ARM.replace(
+        '<inertial>', '<collision><geometry><mesh filename="package://a/b.stl"/></geometry>'
+        '</collision><inertial>', 1))
+    with pytest.raises(IdentificationError, match='--shapes none, no --ground'):
+        shapes(path)
+
+
 def test_collisions_are_kept_out_of(two_link, tmp_path):
     path = tmp_path / 'folding.urdf'
     path.write_text(folding(two_link))

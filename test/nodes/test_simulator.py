@@ -104,6 +104,16 @@ def stamp(state):
     return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9
 
 
+def test_a_part_of_a_robot_is_simulated(start):
+    """As its controller has it, in the file of `robodyn init --root --tip`."""
+    part = {'urdf': 'arm6', 'root': 'link_2', 'tip': 'link_4', 'gravity': '[0.0, 0.0, -9.81]',
+            'locked_joints': '[joint_5, joint_6]', 'locked_positions': '[0.0, 0.0]',
+            'armature': '[0.1, 0.2]'}
+    process = start(node('simulator'), '--ros-args', *(
+        word for name, value in part.items() for word in ('-p', f'{name}:={value}')))
+    process.wait_for_line('simulator ready: arm6, 2 joints')
+
+
 def test_joints_that_mimic_are_in_the_states_and_not_in_the_commands(start, bus, tmp_path):
     path = tmp_path / 'gripper.urdf'
     path.write_text(GRIPPER)

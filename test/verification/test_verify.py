@@ -346,6 +346,7 @@ def test_estimates_are_those_of_clopper_and_pearson():
 def test_the_report_fits_a_telephone_and_two_sheets(browser, tmp_path):
     """Of many worlds, in which everything is broken in turn."""
     random, case = np.random.default_rng(0), planted.sound()
+    case = replace(case, model=replace(case.model, warnings=('gravity is probably wrong',)))
     outcomes = [Outcome(k, {
         'injection': 'states stop' if k % 4 == 0 else '', 'mode': 'computed_torque',
         'motion': 'tour', 'values': {q.name: float(random.uniform()) for q in QUANTITIES}},
@@ -363,6 +364,7 @@ def test_the_report_fits_a_telephone_and_two_sheets(browser, tmp_path):
                        criteria.worst(outcomes), found, 'robodyn verify two_link').write(
         tmp_path / 'risks.html')
     check_report(browser, tmp_path / 'risks.html', 2)
+    assert 'URDF: gravity is probably wrong' in (tmp_path / 'risks.html').read_text()
 
 
 def test_what_drives_a_figure_is_found():

@@ -214,9 +214,9 @@ class Scarcity(NamedTuple):
                          for i in which)
         least = ', '.join(f'{self.armature[i]:.2g} ({names[i]})' for i in which)
         return (f'the velocity limits leave little effort besides gravity: {left} N·m or N, '
-                'because the model has no rotor inertia there; set armature for a real drive, at '
-                f'least about {least} kg·m² or kg, with which the full effort takes '
-                f'{1e3 * MIN_ROTOR_TIME:g} ms to the velocity limit')
+                'because the model has no rotor inertia there, or an effort limit of no drive; '
+                f'set armature for a real drive, at least about {least} kg·m² or kg, with which '
+                f'the full effort takes {1e3 * MIN_ROTOR_TIME:g} ms to the velocity limit')
 
 
 def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,

@@ -17,7 +17,7 @@ from ...simulation.loading import mujoco
 
 GEOMETRY_KINDS = ('collision', 'visual')
 MESH_SUFFIXES = ('.stl', '.obj', '.msh')    # that MuJoCo reads
-UNCHECKED_REMEDY = 'or go without a check for collisions (--shapes none)'
+UNCHECKED_REMEDY = 'or go without a check for collisions (--shapes none, no --ground)'
 
 
 def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -> list[Shape]:

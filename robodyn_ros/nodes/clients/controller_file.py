@@ -27,6 +27,7 @@ from ...model.robot import RobotModel, roomy_position
 LINE_WIDTH = 96
 NODE = '/controller'
 UNKNOWN_FRICTION = 0.005    # effort limits, as worlds have at most
+WIDEST_TOLERANCE = 10.0     # resting errors; friction of a true effort limit needs about half
 MOTOR_TEST_EFFORT = 0.1     # effort limits; of arms whose efforts and velocities are limited
 PARAMETER_ORDER = (
     'urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'gravity',
@@ -60,24 +61,25 @@ def parameters(model: RobotModel, pose: ndarray | None, settings: Settings) -> d
                if name != 'armature' or (gain != model.armature).any()}
     # The gains are for the friction of the model: as much again for what it does not know, or what
     # such friction moves light joints by in the worst pose
-    unknown = UNKNOWN_FRICTION * np.where(known(model.effort_limit), model.effort_limit, 0.0)
+    unknown = UNKNOWN_FRICTION * np.where(known(model, 'effort_limit'), model.effort_limit, 0.0)
     masses = checked_masses(replace(model, armature=gains.armature))
     errors = (np.abs(np.linalg.inv(masses)) @ unknown).max(axis=0) / gains.acceleration_kp
-    values['goal_tolerance'] = np.maximum(2.0 * most_resting_error(model),
-                                          errors.round(3)).tolist()
-    if known(model.effort_limit).all():
+    most = most_resting_error(model)
+    values['goal_tolerance'] = errors.round(3).clip(2.0 * most, WIDEST_TOLERANCE * most).tolist()
+    if known(model, 'effort_limit').all():
         values |= {'effort_limit': model.effort_limit.tolist(),
                    'effort_rate_limit': settings.per_joint(model, 'effort_rate_limit').tolist()}
-    if known(model.velocity_limit).all():
+    if known(model, 'velocity_limit').all():
         values['velocity_limit'] = model.velocity_limit.tolist()
         if 'effort_limit' in values:
             values['motor_test_effort'] = MOTOR_TEST_EFFORT
     return values
 
 
-def known(limit: ndarray) -> ndarray:
-    """Return (nv,) whether the URDF has each limit; 0, as in many URDFs, is none."""
-    return np.isfinite(limit) & (limit > 0.0)
+def known(model: RobotModel, name: str) -> ndarray:
+    """Return (nv,) whether the URDF has each limit; 0, or more than the parameter, is none."""
+    limit, declared = getattr(model, name), next(p for p in TABLE if p.name == name)
+    return (limit > 0.0) & (limit <= (declared.upper or np.inf))
 
 
 def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) -> list[str]:
@@ -88,11 +90,20 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
     out = [] if 'robot_compensates_gravity' in values else [
         'Gravity compensation: set robot_compensates_gravity: true if the arm stays up under zero '
         'effort (Franka, UR), false if it sinks. A wrong value throws the arm.']
+    stopped = model.velocity_limit == 0.0
+    deflection = UNKNOWN_FRICTION * model.effort_limit / values.get('stiffness', np.inf)
+    far = known(model, 'effort_limit') & (
+        deflection > WIDEST_TOLERANCE * most_resting_error(model))
     for lacking, sentence in (
-            (~known(model.effort_limit), 'Effort limit of {}: set effort_limit for all joints; '
+            (~known(model, 'effort_limit'), 'Effort limit of {}: set effort_limit for all joints; '
              'the controller does not start without.'),
-            (~known(model.velocity_limit), 'Velocity limit of {}: set velocity_limit for all '
-             'joints; their speed is unlimited otherwise.'),
+            (far, 'Effort limit of the drive of {}: half a percent of that of the URDF as '
+             'friction would hold the joint far from its target. Check it: gains and rotor '
+             'inertia depend on it.'),
+            (stopped, 'Velocity limit of {}: set velocity_limit for all joints; the controller '
+             'does not start without.'),
+            (~known(model, 'velocity_limit') & ~stopped, 'Velocity limit of {}: set '
+             'velocity_limit for all joints; their speed is unlimited otherwise.'),
             (unlimited, 'Position limits of {}: these joints may hit their stops.'),
             (frictionless, 'Friction of {}: `robodyn identify` estimates it; without it, friction '
              'is not compensated.'),
@@ -105,9 +116,9 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
     if 'armature' in values:
         scarcity = settings.scarcity(model)
         out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
-                   'values; `robodyn identify` estimates the real ones. Remove them, and compute '
-                   'new gains, for a simulator that moves this URDF without rotors, as Gazebo '
-                   'does: otherwise the arm would exceed its velocity limits several times.')
+                   'values; `robodyn identify` estimates the real ones. With smaller ones, or '
+                   'none as in Gazebo, the arm would exceed its velocity limits several times: '
+                   'correct or remove the values, and compute new gains.')
     gains = {name: values[name] for name in SuggestedGains._fields if name in values}
     for mode in ('joint_impedance', 'computed_torque') if gains else ():
         with suppress(ParameterError):      # gains for inertias in another unit
@@ -172,8 +183,9 @@ def _of_urdf(model: RobotModel) -> dict[str, str]:
     return {'robot_compensates_gravity': '?',
             **({'accepted_links': _yaml(list(model.implausible_links))}
                if model.implausible_links else {}),
-            **{name: listed(np.where(known(limit), limit, np.nan)) for name, limit in (
-                ('effort_limit', model.effort_limit), ('velocity_limit', model.velocity_limit))},
+            **{name: listed(np.where(known(model, name), getattr(model, name), np.nan))
+               for name in ('effort_limit', 'velocity_limit')},
+            'motor_test_effort': _number(MOTOR_TEST_EFFORT),
             'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
             'coulomb_friction': listed(model.coulomb_friction),
             'friction_compensation': listed(zeros), 'payload_frame': _quoted(model.link_names[-1]),

@@ -64,9 +64,6 @@ ROBOT = (
     Parameter('description_timeout', float, 5.0, 'Time to wait for the topic `robot_description` '
               'if no parameter defines the robot.', 's',
               0.0, 60.0),
-    Parameter('root', str, '', 'Link of the fixed base. Empty: root link of the URDF.'),
-    Parameter('tip', str, '', 'Last links of the controlled chains, separated by commas. Empty: '
-              'the whole tree.'),
     Parameter('poses', list[str], [], 'Named poses for `robodyn goto`: `name=0.0,-0.8` (rad, m).',
               live=True),
     Parameter('accepted_links', list[str], [], 'Links whose physically inconsistent inertia is '

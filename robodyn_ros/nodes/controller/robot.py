@@ -29,6 +29,9 @@ PARAMETERS = (
     Parameter('locked_positions', list[float], [], 'Position of each locked joint.', 'rad or m'),
     Parameter('gravity', list[float], [], 'Gravity vector in the frame of `root`. Empty: from the '
               'URDF, else 0, 0, -9.81.', 'm/s²'),
+    Parameter('root', str, '', 'Link of the fixed base. Empty: root link of the URDF.'),
+    Parameter('tip', str, '', 'Last links of the controlled chains, separated by commas. Empty: '
+              'the whole tree.'),
 )
 
 
@@ -48,13 +51,13 @@ def locked(p: dict[str, Any]) -> dict[str, float]:
     return dict(zip(p['locked_joints'], p['locked_positions']))
 
 
-def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotModel:
+def model(p: dict[str, Any], urdf: str) -> RobotModel:
     """Return the model of a URDF text; :class:`RobodynError` if it is invalid."""
     if '<' not in urdf:         # taken for the path of a file, which anybody could name
         raise UrdfError('the robot description is not XML', name='robot description', value=urdf,
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
-    tips = [name.strip() for name in tip.split(',') if name.strip()]
-    return load_urdf(urdf, root=root or None, tip=tips, locked=locked(p),
+    tips = [name.strip() for name in p['tip'].split(',') if name.strip()]
+    return load_urdf(urdf, root=p['root'] or None, tip=tips, locked=locked(p),
                      gravity=tuple(p['gravity']) or None, meshes=(
                          robot_path(p['urdf']) if p['urdf'] and not p['robot_description']
                          else None))
@@ -87,7 +90,7 @@ def controlled(p: dict[str, Any], urdf: str) -> RobotModel:
                              name='robot_description',
                              remedy='publish it (robot_state_publisher does), or set the '
                                     'parameter robot_description or urdf')
-    robot = model(p, urdf, p['root'], p['tip'])
+    robot = model(p, urdf)
     check_inertias(robot, p['accepted_links'])
     return robot
 

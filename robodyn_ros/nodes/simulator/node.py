@@ -119,7 +119,9 @@ class Simulator(Node):
         model, offset = read_friction(Path(p['friction_file']), model) if p['friction_file'] \
             else (model, None)
         model = Settings(armature=p['armature']).with_rotors(model)
-        plant = Plant(urdf, model=model, locked=locked, substeps=p['substeps'],
+        part = p['root'] or p['tip']        # of the URDF, which MuJoCo would read as a whole
+        plant = Plant(model.to_urdf() if part else urdf, model=model,
+                      locked={} if part else locked, substeps=p['substeps'],
                       friction_offset=offset,
                       timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'],
                       compensates_gravity=p['compensates_gravity'])
