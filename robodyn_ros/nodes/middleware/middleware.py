@@ -96,7 +96,8 @@ PORT_CREATION_TIMEOUT = 1.0    # [s]
 ADVICE = ('{} is unfinished, perhaps because its process was killed. If this process hangs now, '
           'end all ROS nodes of this machine, run `fastdds shm clean`, and delete the file if it '
           'is still there')
-SEND_TIME = 0.05    # [s] for writers to send pending messages, also on a busy machine
+# [s] for writers to send pending messages, and at most, where their thread gets no processor
+SEND_TIME, LONGEST_SEND_TIME = 0.05, 3.0
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
 _arguments: dict[Context, Sequence[str]] = {}     # of :func:`start`
 _begun: dict[Context, float] = {}           # when discovery began, within `discovering` [s]
@@ -178,8 +179,21 @@ def farewell(context: Context | None = None) -> Iterator[None]:
         yield
     finally:
         if last is not None:
+            end = time.monotonic() + LONGEST_SEND_TIME
             time.sleep(SEND_TIME)
+            while _is_sending() and time.monotonic() < end:
+                time.sleep(SEND_TIME)
             last.destroy_node()
+
+
+def _is_sending() -> bool:
+    """Return whether a thread of the middleware waits for a processor."""
+    for thread in middleware_threads():
+        with suppress(OSError):         # it has just ended
+            stat = Path(f'/proc/self/task/{thread}/stat').read_text()
+            if stat.rpartition(')')[2].split()[0] == 'R':
+                return True
+    return False
 
 
 def _hidden_node(what: str, context: Context) -> Node | None:
