@@ -20,7 +20,7 @@ from .request import (
     ACCELERATION, DEFAULT_TIME, JERK, LIMIT_ROUNDING, LOWER, MAX_MAGNITUDE, MIN_DURATION,
     NO_LIMITS, NOT_FINITE, OK, OUTSIDE, PHASES, TOO_FAST, UNREACHABLE, UPPER, VELOCITY)
 
-BISECTIONS = 40
+BISECTIONS, EXTREME_BISECTIONS = 40, 16
 CRUISE, BRAKE, STOP = 3, 4, 7    # phase of the cruise, and first ones of the ramps after it
 SAME_TIME = 1e-9    # s; ends of phases that are closer together become one
 SAME_VELOCITY = 1e-12    # rad/s | m/s that count as rest: no cruise at them
@@ -203,7 +203,7 @@ def plan_goal(x: ndarray, goal: ndarray, limits: ndarray, shortest: float, phase
         end = x[0, i] + covered(x, i, phases, STOP)
         if not abs(end - goal[0, i]) <= 1e-6 * (1.0 + abs(goal[0, i])):
             return UNREACHABLE
-        if goal[1, i] != 0.0 and not stop_axis(end, goal[1, i], 0.0, limits, phases, STOP, i):
+        if goal[1, i] != 0.0 and not stop_axis(end, goal[1, i], 0.0, limits, phases, STOP, i, 1):
             return OUTSIDE
         wrong = leaves(x[0, i], x[1, i], x[2, i], limits, phases, 0, i)
         if wrong != OK:
@@ -233,7 +233,7 @@ def plan_velocity(x: ndarray, velocity: ndarray, until: float, limits: ndarray, 
         result[0] = i
         phases[0, CRUISE, i] = T - duration(phases, i, CRUISE)
         end = x[0, i] + covered(x, i, phases, BRAKE)
-        if not stop_axis(end, velocity[i], 0.0, limits, phases, STOP, i):
+        if not stop_axis(end, velocity[i], 0.0, limits, phases, STOP, i, 1):
             return OUTSIDE
         wrong = leaves(x[0, i], x[1, i], x[2, i], limits, phases, 0, i)
         if wrong != OK:
@@ -254,21 +254,25 @@ def plan_stop(x: ndarray, limits: ndarray, phases: ndarray, result: ndarray) -> 
     result[0] = -1
     for i in range(x.shape[1]):
         clear(phases, i)
-        if not stop_axis(x[0, i], x[1, i], x[2, i], limits, phases, 0, i):
+        if not stop_axis(x[0, i], x[1, i], x[2, i], limits, phases, 0, i, HARDER_ATTEMPTS):
             result[0] = i
             wrong = OUTSIDE
     return wrong
 
 
 def stop_axis(x: float, v: float, a: float, limits: ndarray, phases: ndarray, first: int,
-              i: int) -> bool:
-    """Write the deceleration to rest from a phase on; return whether it keeps the limits."""
+              i: int, attempts: int) -> bool:
+    """
+    Write the deceleration to rest from a phase on; return whether it keeps the limits.
+
+    :param attempts: 1, or HARDER_ATTEMPTS for an arm that is that fast already.
+    """
     most, jerk = limits[ACCELERATION, i], limits[JERK, i]
     if not isfinite(most):
         most = max(abs(v) / DEFAULT_TIME, abs(a), LIMIT_ROUNDING)
     if not isfinite(jerk):
         jerk = most / MIN_DURATION
-    for k in range(HARDER_ATTEMPTS):
+    for k in range(attempts):
         ramp(v, a, 0.0, most, jerk, phases, first, i)
         if leaves(x, v, a, limits, phases, first, i) == OK:
             return True
@@ -348,24 +352,43 @@ def write_phases(x: ndarray, phases: ndarray, first: int, times: ndarray, coeffi
 def faulty(c: ndarray, i: int, T: float, parts: int, lower: float, upper: float,
            velocity: float, found: ndarray) -> int:
     """
-    Return which limit the polynomial of one axis exceeds at the ends of parts of its duration.
+    Return which limit the polynomial of one axis exceeds within its duration.
 
-    That of position is looked for first.
+    That of position is looked for first. In each part of the duration, velocity and acceleration
+    are taken to change their signs once at most.
 
     :param found: (2,) receives the position or velocity, and when [s] after its begin.
     """
-    wrong = OK
+    wrong, t, v, a = OK, 0.0, 0.0, 0.0
     for k in range(parts + 1):
-        t = T * k / parts
+        begin, v_before, a_before, t = t, v, a, T * k / parts
         x, v, a = value(c, i, t), rate(c, i, t), second(c, i, t)
         if not (abs(x) < MAX_MAGNITUDE and abs(v) < MAX_MAGNITUDE and abs(a) < MAX_MAGNITUDE):
             found[0] = 0.0
             return NOT_FINITE
-        if not lower - LIMIT_ROUNDING <= x <= upper + LIMIT_ROUNDING:
-            found[0], found[1] = x, t
-            return OUTSIDE
-        if wrong == OK and not abs(v) <= velocity * (1.0 + LIMIT_ROUNDING) + LIMIT_ROUNDING:
-            found[0], found[1], wrong = abs(v), t, TOO_FAST
+        turns = zero(c, i, False, begin, t) if v_before * v < 0.0 else t
+        for at in (turns, t):
+            x = value(c, i, at)
+            if not lower - LIMIT_ROUNDING <= x <= upper + LIMIT_ROUNDING:
+                found[0], found[1] = x, at
+                return OUTSIDE
+        fastest = zero(c, i, True, begin, t) if a_before * a < 0.0 else t
+        for at in (fastest, t):
+            v_there = abs(rate(c, i, at))
+            if wrong == OK and not v_there <= velocity * (1.0 + LIMIT_ROUNDING) + LIMIT_ROUNDING:
+                found[0], found[1], wrong = v_there, at, TOO_FAST
     return wrong
+
+
+def zero(c: ndarray, i: int, of_acceleration: bool, begin: float, end: float) -> float:
+    """Return when velocity or acceleration changes its sign between two times [s]."""
+    positive = (second(c, i, begin) if of_acceleration else rate(c, i, begin)) > 0.0
+    for _ in range(EXTREME_BISECTIONS):
+        middle = 0.5 * (begin + end)
+        if ((second(c, i, middle) if of_acceleration else rate(c, i, middle)) > 0.0) == positive:
+            begin = middle
+        else:
+            end = middle
+    return begin
 
 
