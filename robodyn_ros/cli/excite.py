@@ -107,6 +107,7 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     if not force:
         check_new([output], '--output', 'choose another --output, or --force to replace it')
     model, shares = chosen.model, Shares(position, velocity, effort)
+    series = Fourier(harmonics, period)
     limits = motion_limits(
         model, shares, ranges=_ranges(ranges),
         velocity=_by_joint('--velocity-limit', velocity_limit, model.joint_names),
@@ -121,9 +122,9 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
         found = optimized(
-            dynamics, chosen.pose, limits, series=Fourier(harmonics, period), criterion=criterion,
-            starts=starts, seed=seed, include=_words([include]), collisions=collisions,
-            after=known, progress=lambda done: bar.update(task, completed=done))
+            dynamics, chosen.pose, limits, series=series, criterion=criterion, starts=starts,
+            seed=seed, include=_words([include]), collisions=collisions, after=known,
+            progress=lambda done: bar.update(task, completed=done))
     out.print(_report(found, shares, why))
     times, *motion = found.trajectory(repeat=repeat)
     write(output, JointTrajectory(model.joint_names, times + approach, *motion))
