@@ -21,7 +21,6 @@ ARGUMENTS = {
     'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
                               'from it'),
 }
-# Names before 0.9, which are still taken
 CHOICES = {'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'config': '', 'autostart': 'true', 'controller': 'true'}

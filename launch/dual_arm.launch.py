@@ -41,7 +41,6 @@ ARGUMENTS = {
                               'in the namespace of each, which its simulator publishes'),
     'one_process': ('false', 'run both controllers in one process (robodyn_controllers)'),
 }
-# Names before 0.9, which are still taken
 BOOLEANS = ('true', 'false')
 CHOICES = {'autostart': BOOLEANS, 'simulated': BOOLEANS,
            'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}

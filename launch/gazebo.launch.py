@@ -38,7 +38,6 @@ ARGUMENTS = {
                  'from which it must not differ'),
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
-# Names before 0.9, which are still taken
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'overrides': '',
          'replaced_controllers': '', 'stop_with': 'gravity',

@@ -39,7 +39,6 @@ ARGUMENTS = {
                  'from which it must not differ'),
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
-# Names before 0.9, which are still taken
 CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'use_sim_time': 'true', 'overrides': '', 'replaced_controllers': '',

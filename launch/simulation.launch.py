@@ -33,7 +33,6 @@ ARGUMENTS = {
                               'from it'),
     'controller': ('true', 'start the controller; false: the simulator alone'),
 }
-# Names before 0.9, which are still taken
 CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',

@@ -25,6 +25,11 @@ CHANGES = {
     'adaptive': [{'adaptive_bandwidth': [5.0]}]}
 
 
+@pytest.fixture(scope='module')
+def few_poses():
+    """Judge gains at all poses, which is what these tests are about."""
+
+
 def moving(mode, **settings):
     """Return an arm in the middle of a motion of one second."""
     rig = risen(mode=mode, **settings)

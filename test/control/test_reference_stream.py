@@ -17,7 +17,6 @@ from thorough import seeds
 
 STOP = Waypoints((), np.zeros(0), np.zeros((0, 0)))
 ROUNDING = 1e-4             # of limits: segments of 1e-5 s are merged
-BEYOND = 1e-7               # rad, of a position limit, that the planner takes for rounding
 
 
 def target(*positions, velocities=None, names=NAMES):
@@ -38,8 +37,8 @@ def check(points, jerk=JERK):
     """Check that a reference keeps all limits, is continuous in q, q̇ and q̈, and ends at rest."""
     t = points.header['start'][0] + np.arange(points.times[0] + 1e-9, points.times[-1] + 0.1, 1e-3)
     x, xd, xdd = samples(points, t)
-    assert (x <= ARM.position_upper + BEYOND).all()
-    assert (x >= ARM.position_lower - BEYOND).all()
+    assert (x <= ARM.position_upper + 1e-9).all()
+    assert (x >= ARM.position_lower - 1e-9).all()
     assert np.abs(xd).max() <= SPEED * (1 + ROUNDING)
     assert np.abs(xdd).max() <= ACCELERATION * (1 + ROUNDING)
     assert np.abs(np.diff(xdd, axis=0)).max() <= 1e-3 * jerk * (1 + ROUNDING)
@@ -103,7 +102,7 @@ def test_a_stream_from_any_state(fields, seed):
         joined.append(samples(both, np.arange(now, until, 1e-3)))
         old, now = both, until
     x, xd, xdd = np.concatenate(joined, axis=1)
-    assert refused < 40 and np.abs(x).max() <= 1.5 + BEYOND
+    assert refused < 40 and np.abs(x).max() <= 1.5 + 1e-9
     assert np.abs(xd).max() <= SPEED * (1 + ROUNDING)
     assert np.abs(xdd).max() <= ACCELERATION * (1 + (ROUNDING if fields == 'target' else 0.01))
     assert not samples(old, [now + 30.0])[1].any()

@@ -212,7 +212,7 @@ ROBODYN_API void robodyn_controller_emergency_stop(robodyn_controller *controlle
 /* Heartbeat, to be called more often than `heartbeat_timeout`; without that it does nothing. */
 ROBODYN_API void robodyn_controller_heartbeat(robodyn_controller *controller);
 
-/* A heartbeat that says no: as silence, at once and until the next one that does not. */
+/* Stops the arm at once, as silence would; until the next heartbeat, it cannot be armed. */
 ROBODYN_API void robodyn_controller_end_heartbeat(robodyn_controller *controller);
 
 /* --- The control cycle. [step] ------------------------------------------------------------- */

@@ -25,8 +25,8 @@ CRUISE, BRAKE, STOP = 3, 4, 7    # phase of the cruise, and first ones of the ra
 SAME_TIME = 1e-9    # s; ends of phases that are closer together become one
 SAME_VELOCITY = 1e-12    # rad/s | m/s that count as rest: no cruise at them
 MAX_DURATION = 3600.0    # s
-# A deceleration that leaves the limits is tried again, harder by this factor: at first in its
-# jerk, then in its acceleration as well
+# A stop of what moves already is tried again where it leaves the limits of position, harder by
+# this factor: at first in its jerk, then in its acceleration as well
 HARDER, HARDER_JERK, HARDER_ATTEMPTS = 1.25, 24, 96
 PHASE_PARTS = 8    # parts of a phase, at whose ends the limits are checked
 
@@ -265,7 +265,8 @@ def stop_axis(x: float, v: float, a: float, limits: ndarray, phases: ndarray, fi
     """
     Write the deceleration to rest from a phase on; return whether it keeps the limits.
 
-    :param attempts: 1, or HARDER_ATTEMPTS for an arm that is that fast already.
+    :param attempts: at most; each after the first one exceeds the limits of jerk and acceleration
+        more, for a motion that cannot be refused any more.
     """
     most, jerk = limits[ACCELERATION, i], limits[JERK, i]
     if not isfinite(most):

@@ -80,7 +80,7 @@ class RunningController:
         """
         request = parameter_request(values)
         while not (result := self.call(SetParametersAtomically, 'set_parameters_atomically',
-                                        request).result).successful:
+                                       request).result).successful:
             if COMPILING not in result.reason:
                 raise ParameterError(f'{self._name} refuses it', name=self._name,
                                      remedy=result.reason)
@@ -93,7 +93,7 @@ class RunningController:
         :raises RosError: the node does not answer, or lacks one of them.
         """
         answer = self.call(GetParameters, 'get_parameters',
-                            GetParameters.Request(names=list(names)))
+                           GetParameters.Request(names=list(names)))
         values: list[Any] = [parameter_value_to_python(value) for value in answer.values]
         if len(values) != len(names) or any(value is None for value in values):
             raise RosError(f'{self._name} does not return its parameters', name=self._name,

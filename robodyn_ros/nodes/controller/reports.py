@@ -198,7 +198,7 @@ class ControllerReports:
         if m['implausible'] and not self._warned:
             self._warned = True         # once: the diagnostics count them
             self._log.warning('implausible joint state rejected, the previous one is used; '
-                                 '/diagnostics counts such samples')
+                              '/diagnostics counts such samples')
         listeners = int(loop.controller.cycle_input['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
