@@ -385,18 +385,18 @@ class Player:
         worlds, v, random = self.case.worlds, drawn.values, drawn.random(1)
         truth = worlds.truth
         elastic, limit = np.array(truth.joint_stiffness) > 0.0, np.array(truth.effort_limit)
-        moved = true_model(self.case.true or self.case.model, truth, drawn)
-        moved = replace(moved, velocity_limit=np.minimum(
+        true = true_model(self.case.true or self.case.model, truth, drawn)
+        moved = replace(true, velocity_limit=np.minimum(
                             self._arm.model.velocity_limit, truth.velocity_limit),
                         effort_limit=self._arm.model.effort_limit,
-                        armature=np.where(elastic, 0.0, moved.armature))
+                        armature=np.where(elastic, 0.0, true.armature))
         true_arm = Arm(self._arm.name, moved, Dynamics(moved), self._arm.gravity_rate)
         drives = Drives(
             gain=np.array(truth.motor_gain) * (1.0 + (v['drive_gain'] - 1.0)
                                                * random.uniform(0.5, 1.0, moved.nv)),
             saturation=limit, dead_zone=v['dead_zone'] * limit, lag=v['drive_lag'],
             compensate_gravity=truth.compensates_gravity, stop_distance=v['stop_distance'],
-            stiffness=np.array(truth.joint_stiffness), rotor=np.array(truth.armature),
+            stiffness=np.array(truth.joint_stiffness), rotor=true.armature,
             play=np.array(truth.backlash), ripple=np.array(truth.ripple),
             ripple_period=np.array(truth.ripple_period),
             ripple_phase=random.uniform(0.0, 2.0 * np.pi, moved.nv),

@@ -24,6 +24,7 @@ from ..control.laws import registry
 from ..control.settings.friction import with_friction
 from ..control.settings.motion_limits import default_tolerances, most_resting_error
 from ..control.settings.settings import Settings
+from ..control.settings.suggested_gains import with_assumed_rotors
 from ..errors import ArgumentError, close_names, ParameterError, reading
 from ..model.rigid_body import body_of, Inertial, of_body
 from ..model.robot import RobotModel, with_payload
@@ -105,7 +106,10 @@ QUANTITIES = (
     Quantity('tilt', 'rad', _fixed(0.0, 0.005), 0.0, 3.2,
              'Angle between the true and the assumed vertical, about a random horizontal axis.'),
     Quantity('stop_distance', 'rad or m', _fixed(0.02, 0.1), -1.0, 10.0,
-             'Distance from the position limits out to the joint stops.'))
+             'Distance from the position limits out to the joint stops.'),
+    Quantity('assumed_armature', '', _fixed(0.1, 2.0), 0.0, 10.0,
+             'Factor of the rotor inertias that `robodyn init` has assumed, as long as armature '
+             'repeats them.'))
 BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
 
 
@@ -359,7 +363,11 @@ def plain(worlds: Worlds) -> Mapping[str, Any]:
                                             for f in fields(Worlds) if f.name != 'truth'}}
 
 
-CHOICES = ('mode', 'motion', 'fault', 'injection', 'start', 'duration')     # further dimensions
+# Dimensions of the Sobol sequence. Another one would change all worlds: what came later is drawn
+# by itself
+LATER = ('assumed_armature',)
+CHOICES = ('mode', 'motion', 'fault', 'injection', 'start', 'duration')
+DIMENSIONS = (*(q.name for q in QUANTITIES if q.name not in LATER), *CHOICES)
 STILL = 0.3             # share of the worlds in which nothing moves the arm on purpose
 START = 0.5             # s: latest start of a fault
 SHORT, LONG = 0.02, 0.6             # s, of a fault
@@ -401,7 +409,7 @@ class Draw:
 
 @lru_cache(4)
 def _engine(seed: int) -> qmc.Sobol:
-    return qmc.Sobol(len(QUANTITIES) + len(CHOICES), scramble=True,
+    return qmc.Sobol(len(DIMENSIONS), scramble=True,
                      seed=np.random.default_rng(seed))
 
 
@@ -417,7 +425,8 @@ def point(seed: int, index: int) -> ndarray:
 
 def draw(worlds: Worlds, nv: int, seed: int, index: int) -> Draw:
     """Return the world of an index for an arm with ``nv`` joints."""
-    at = dict(zip((*(q.name for q in QUANTITIES), *CHOICES), point(seed, index)))
+    own = np.random.default_rng([seed, index, 3]).random(len(LATER))
+    at = dict(zip((*DIMENSIONS, *LATER), (*point(seed, index), *own)))
     values = {}
     for q in QUANTITIES:
         low, high = worlds.ranges[q.name]
@@ -466,7 +475,9 @@ def true_model(model: RobotModel, truth: Truth, drawn: Draw) -> RobotModel:
     moved = with_friction(moved, {
         'viscous_friction': v['friction_scale'] * moved.viscous_friction,
         'coulomb_friction': coulomb, 'static_friction': (1.0 + v['stribeck']) * coulomb})
-    return replace(moved, gravity_vector=_tilted(moved.gravity_vector, v['tilt'], random))
+    assumed = (model.armature == 0.0) & (moved.armature == with_assumed_rotors(model).armature)
+    return replace(moved, gravity_vector=_tilted(moved.gravity_vector, v['tilt'], random),
+                   armature=np.where(assumed, v['assumed_armature'], 1.0) * moved.armature)
 
 
 def _deformed(model: RobotModel, size: float, random: np.random.Generator) -> RobotModel:

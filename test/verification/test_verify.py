@@ -15,6 +15,7 @@ from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.cli import verify as command
 from robodyn_ros.cli.app import app
+from robodyn_ros.control.settings.suggested_gains import with_assumed_rotors
 from robodyn_ros.control.steps.guard import CODES
 from robodyn_ros.errors import ArgumentError, RobodynError
 from robodyn_ros.model.resources import robot_path
@@ -239,6 +240,16 @@ def test_what_is_drawn():
         assert found.gravity_vector[2] == pytest.approx(-9.81 * np.cos(0.3))
     first, second = (draw(wild, model.nv, 7, index) for index in (0, 1))
     assert first.values != second.values and draw(wild, model.nv, 7, 0) == first
+    # Rotors are uncertain while they are those that were assumed.
+    assumed = with_assumed_rotors(model).armature
+    known = np.where(np.arange(model.nv) == 2, 0.3, assumed)
+    truth = replace(wild.truth, armature=tuple(known))
+    factor = first.values['assumed_armature']
+    assert factor != 1.0 and (assumed > 0.0).sum() > 3
+    np.testing.assert_array_equal(true_model(model, truth, first).armature,
+                                  np.where(known == 0.3, 1.0, factor) * known)
+    identified = replace(model, armature=assumed)
+    np.testing.assert_array_equal(true_model(identified, truth, first).armature, known)
     drawn = [draw(case.worlds, 2, 0, index) for index in range(256)]
     for quantity in QUANTITIES:
         low, high = case.worlds.ranges[quantity.name]
