@@ -138,6 +138,7 @@ class Driver(Protocol):
 
         An exception is logged, and ``read`` is called again; without states for ``state_timeout``
         the fault STALE_STATE is latched, and its efforts are written.
+        :class:`DriverLost` is DRIVE_FAULT at once, and ends the control loop after its efforts.
         """
 
     def write(self, tau: ndarray) -> None:
@@ -266,6 +267,7 @@ class DriverReader:
         self._words = {'read': '', 'write': ''}
         self._failing_since = self._failed_at = np.inf
         self._number, self._enabled = 0, False
+        self._lost: DriverLost | None = None
         #: Whether drives may still have to damp the arm once no efforts are written.
         self.resting = False
         #: Efforts that could not be written.
@@ -321,9 +323,11 @@ class DriverReader:
         """
         Have drives damp an arm without brakes until it rests, in a cycle without efforts.
 
-        :raises DriverLost: the driver has raised it.
+        :raises DriverLost: the driver has raised it, in its last read perhaps.
         """
         self._enabled = False
+        if self._lost is not None:
+            raise self._lost
         if self.resting:
             self._attempt(self._send, np.zeros(self._controller.model.nv))
 
@@ -414,12 +418,13 @@ class DriverReader:
         except Exception as error:
             words, reading = self._report('read', error), None
             if isinstance(error, DriverLost):
+                self._lost = error
                 self._change('read', words)
         if reading is None:
             if monotonic() - begun < pause:
                 self._over.wait(pause)
             return None
-        self._number += 1
+        self._number, self._lost = self._number + 1, None
         self._change('read', ', '.join(map(words_of, (f for f in faults if f.stop))))
         if warnings := [f for f in faults if not f.stop]:
             self._once(f'the drives report {", ".join(map(words_of, warnings))}')

@@ -53,7 +53,7 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     :param over: returns after each cycle whether to stop, e.g. ``event.is_set``.
     :param tell: called with a sentence for each failure of the driver.
     :raises ParameterError: model or settings contradict the facts of the driver.
-    :raises DriverLost: ``driver.write`` has raised it; zeros were tried.
+    :raises DriverLost: the driver has raised it, and efforts have ended; zeros were tried.
     :raises KeyboardInterrupt: Ctrl-C was pressed; the arm has come to rest before.
     """
     with _interrupts() as interrupts, shared('switches', prompt_switches):

@@ -19,8 +19,8 @@ class Arm(SimulatedArm):
 
     def read(self):
         reading = super().read()
-        if self.broken == 'read':
-            raise OSError('unplugged')
+        if self.broken in ('read', 'read lost'):
+            raise (OSError if self.broken == 'read' else DriverLost)('unplugged')
         return reading
 
     def write(self, tau):

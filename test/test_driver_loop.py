@@ -100,14 +100,17 @@ def test_an_arm_that_is_read_no_more_is_a_fault(driven):
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
 
 
-def test_a_lost_arm_ends_it(driven):
+@pytest.mark.parametrize('lost', ['lost', 'read lost'])
+def test_a_lost_arm_ends_it(driven, lost):
+    """Where it is only read no more, after the efforts of the fault."""
     arm, controller = driven
     def over():
-        arm.broken = 'lost' * (controller.phase == guard.RUNNING)
+        arm.broken = lost if controller.phase in (guard.RUNNING, guard.FAULT) else ''
         return False
     with pytest.raises(DriverLost, match='unplugged'):
         drive(controller, arm, over, [].append)
     assert arm.closed and arm.efforts[-1].tolist() == [0.0, 0.0]
+    assert (controller.phase == guard.FAULT) == (lost == 'read lost')
 
 
 @pytest.mark.parametrize(('age', 'why', 'refusal'), [
