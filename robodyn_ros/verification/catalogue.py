@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .arm import gains, MODES
+from .arm import arm_of, gains, MODES
 from . import sensor_faults as sensor_faults  # which registers them
 from .injection import (
     Active, ASKED, CATALOGUE, FLOATING, IMPEDANCE, Injection, injection, PANDA, PANDA_IMPEDANCE,
@@ -14,6 +14,7 @@ from .injection import (
 from .world import World
 from ..control.references.trajectory import Waypoints
 from ..control.steps.guard import CODES
+from ..model.robot import with_payload
 
 LIBRARY, NODES = ('library',), ('native', 'python')
 STILL_PANDA = Scene('panda', motion='still')
@@ -23,7 +24,11 @@ STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
 
 
 def _payload(a: Active, world: World, mass: float) -> None:
-    world.subject.use(payload_mass=mass, payload_frame=world.arm.model.link_names[-1])
+    link = world.arm.model.link_names[-1]
+    world.subject.use(payload_mass=mass, payload_frame=link)
+    # Gravity of the load in the efforts changes, too, when the arm moves
+    world.plant.data.judge.gravity_rate[:] = arm_of(
+        world.arm.name, with_payload(world.arm.model, link, mass)).gravity_rate
 
 
 for _name, _mass in (('payload 0 to 3 kg', 3.0), ('payload 0 to 20 kg', 20.0)):
