@@ -16,7 +16,8 @@ from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
 pytestmark = pytest.mark.slow
-from benchmarks.collisions import arm, begin, impact, quiet, scenes  # noqa: E402, I100, E501
+from benchmarks.collisions import (  # noqa: E402, I100, E501
+    arm, begin, impact, LATER, quiet, scenes)
 from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
 from robodyn_ros.control.references.sine_motion import plan  # noqa: E402
 from thorough import seeds  # noqa: E402
@@ -40,15 +41,17 @@ def pushed(force=(0.0, 0.0, 40.0), **settings):
 def test_an_impact_is_found_and_located(name, error):
     """At 0.5 m/s on 75 N/mm: found within 10 ms, by the right joint, no harder than without."""
     model, plant, _ = arm(name, error)
+    # Held until the end, else an arm without brakes may fall onto the obstacle
+    held = {'fault_hold_time': 2.0 * LATER}
     limit = {'collision_threshold': SHARE * (1.0 + error) * model.effort_limit,
-             'collision_effort_band': 1.5 * error}
+             'collision_effort_band': 1.5 * error, **held}
     found = scenes(model, seeds(2, 20))
     for scene in found:
         reacting = impact(model, plant, scene, **limit)
         assert reacting.reason == 'COLLISION' and reacting.right
         assert 0.0 <= reacting.found <= 0.01
         if not error:
-            assert reacting.peak <= 1.01 * impact(model, plant, scene).peak
+            assert reacting.peak < impact(model, plant, scene, **held).peak
     assert len(found) >= 2
 
 

@@ -9,6 +9,7 @@ from control.rig import risen
 import numpy as np
 import pytest
 from robodyn_ros.control.inputs.pose_tracking import HEADER, Points, sample_state
+from robodyn_ros.control.references.motions import covered, ramp
 from robodyn_ros.control.references.trajectory import splice, Waypoints
 from robodyn_ros.control.settings.motion_limits import motion_limits
 from robodyn_ros.control.settings.settings import Settings
@@ -223,22 +224,15 @@ def test_joints_at_rest_that_are_not_named_stay():
             planned(target(*[0.1] * len(names), names=names))
 
 
-@pytest.mark.parametrize('seed', range(seeds(40, 400)))
-def test_a_target_is_reached_as_soon_as_ruckig_would_be_there(seed):
-    """From rest and from motion; far and near; to rest, and to a velocity at the target."""
-    ruckig, rng = pytest.importorskip('ruckig'), np.random.default_rng(seed)
+def reached_as_soon_as_by_ruckig(state, goal, end, speed, most, jerk):
+    """Check that a target is reached when Ruckig reaches it; all are (2,), state (3, 2)."""
+    ruckig = pytest.importorskip('ruckig')
     asked, planner = ruckig.InputParameter(2), ruckig.Trajectory(2)
-    speed, most, jerk = rng.uniform(0.5, 3.0, 2), rng.uniform(2.0, 9.0, 2), rng.uniform(20, 99, 2)
-    x, xd, xdd = rng.uniform(-1.0, 1.0, (3, 2)) * (seed % 4 > 0)
-    xdd = xdd * np.minimum(most, np.sqrt(2.0 * jerk * speed * (1.0 - abs(xd))))
-    goal, end = rng.uniform(-2.0, 2.0, 2) * rng.choice([0.01, 1.0]), np.zeros(2)
-    if seed % 4 == 3:
-        end = rng.uniform(-0.8, 0.8, 2) * speed
     model = replace(ARM, position_lower=np.full(2, -99.0), position_upper=np.full(2, 99.0),
                     velocity_limit=speed)
-    points = planned(target(*goal, velocities=end), moving(x, xd * speed, xdd), model=model,
+    points = planned(target(*goal, velocities=end), moving(*state), model=model,
                      acceleration=most, jerk=jerk)
-    asked.current_position, asked.current_velocity, asked.current_acceleration = x, xd * speed, xdd
+    asked.current_position, asked.current_velocity, asked.current_acceleration = state
     asked.target_position, asked.target_velocity = goal, end
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = speed, most, jerk
     assert ruckig.Ruckig(2).calculate(asked, planner) == ruckig.Result.Working
@@ -247,6 +241,44 @@ def test_a_target_is_reached_as_soon_as_ruckig_would_be_there(seed):
     assert there[1, 0] == pytest.approx(end, abs=1e-6)
     if not end.any():
         assert points.times[-1] == pytest.approx(planner.duration, abs=1e-6)
+
+
+@pytest.mark.parametrize('seed', range(seeds(40, 400)))
+def test_a_target_is_reached_as_soon_as_ruckig_would_be_there(seed):
+    """From rest and from motion; far and near; to rest, and to a velocity at the target."""
+    rng = np.random.default_rng(seed)
+    speed, most, jerk = rng.uniform(0.5, 3.0, 2), rng.uniform(2.0, 9.0, 2), rng.uniform(20, 99, 2)
+    x, xd, xdd = rng.uniform(-1.0, 1.0, (3, 2)) * (seed % 4 > 0)
+    xdd = xdd * np.minimum(most, np.sqrt(2.0 * jerk * speed * (1.0 - abs(xd))))
+    goal, end = rng.uniform(-2.0, 2.0, 2) * rng.choice([0.01, 1.0]), np.zeros(2)
+    if seed % 4 == 3:
+        end = rng.uniform(-0.8, 0.8, 2) * speed
+    reached_as_soon_as_by_ruckig((x, xd * speed, xdd), goal, end, speed, most, jerk)
+
+
+@pytest.mark.parametrize('seed', range(seeds(40, 400)))
+def test_a_target_near_the_end_of_a_motion_is_not_passed_by(seed):
+    """Where the shortest change of velocity, or of a brake already applied, nearly leads to it."""
+    rng, one = np.random.default_rng(seed), np.ones(2)
+    speed, most, jerk = rng.uniform(0.5, 3.0), rng.uniform(2.0, 9.0), rng.uniform(20.0, 99.0)
+    xd, end = rng.uniform(-1.0, 1.0) * speed, rng.uniform(-0.8, 0.8) * speed * (seed % 2)
+    xdd = rng.uniform(-1.0, 1.0) * min(most, np.sqrt(2.0 * jerk * (speed - abs(xd))))
+    phases = np.zeros((2, 3, 1))
+    ramp(xd, xdd, end, most, jerk, phases, 0, 0)
+    goal = covered(np.array([[0.0], [xd], [xdd]]), 0, phases, 3) + rng.normal(0.0, 0.1)
+    reached_as_soon_as_by_ruckig(np.array([[0.0], [xd], [xdd]]) * one, goal * one, end * one,
+                                 speed * one, most * one, jerk * one)
+
+
+def test_a_joint_that_cannot_wait_turns_back():
+    """It would pass its target, too near to stop before it, while the other is on its way."""
+    points = planned(target(*(HERE + [0.15, -1.2]), velocities=[1.0, 0.0]),
+                     moving(HERE, [1.0, 0.0], [0.0, 0.0]))
+    assert np.diff(check(points)[:, 0]).min() < 0.0
+    x, xd, _ = samples(points, 10.0 + points.times)
+    k = int(np.argmin(np.abs(x - HERE - [0.15, -1.2]).max(axis=1)))
+    assert x[k] == pytest.approx(HERE + [0.15, -1.2], abs=1e-6)
+    assert xd[k] == pytest.approx([1.0, 0.0], abs=1e-6)
 
 
 def test_limits_follow_from_the_velocity_limit():

@@ -6,8 +6,10 @@ Motions of axes with limited velocity, acceleration and jerk, from any state, as
 An axis moves in phases of constant jerk. :func:`ramp`, the shortest change of its velocity, is
 three of them. A time-optimal motion to a target is a ramp to a peak velocity, a cruise at it, and
 a ramp to rest (Haschke, Weitnauer and Ritter, On-line planning of time-optimal, jerk-limited
-trajectories, IROS 2008): the distance increases with the peak velocity, which is bisected. Where
-one axis has to wait for another, its peak is lower and its cruise longer.
+trajectories, IROS 2008). The ramp that leads to the velocity of the target at once tells to which
+side of it the peak velocity is; there it is bisected. An axis that brakes already and would stop
+before the target may release its brake in part, without a peak. Where one axis has to wait for
+another, its peak is lower and its cruise longer.
 
 Powers are written as products: compiled and plain functions give the same bits.
 """
@@ -125,21 +127,87 @@ def with_cruise(x: ndarray, i: int, peak: float, goal: ndarray, limits: ndarray,
     return duration(phases, i, STOP)
 
 
-def peak_velocity(x: ndarray, i: int, goal: ndarray, limits: ndarray, phases: ndarray) -> float:
-    """Return the peak velocity of the shortest motion to a goal, with a cruise of at least 0."""
+def brake_later(x: ndarray, i: int, share: float, end_velocity: float, acceleration: float,
+                jerk: float, phases: ndarray) -> float:
+    """Write a ramp to the last velocity that begins after a share of the brake is released."""
+    a = x[2, i]
+    clear(phases, i)
+    phases[0, 0, i] = share * abs(a) / jerk
+    phases[1, 0, i] = -jerk if a > 0.0 else jerk
+    ramp(x[1, i] + a * phases[0, 0, i] * (1.0 - 0.5 * share), (1.0 - share) * a, end_velocity,
+         acceleration, jerk, phases, BRAKE, i)
+    return covered(x, i, phases, STOP)
+
+
+def quickest(x: ndarray, i: int, goal: ndarray, limits: ndarray, phases: ndarray) -> float:
+    """Write the shortest motion to a goal (2, n); return its peak velocity."""
+    acceleration, jerk, last = limits[ACCELERATION, i], limits[JERK, i], goal[1, i]
+    distance, coasting = goal[0, i] - x[0, i], x[1, i] + 0.5 * x[2, i] * abs(x[2, i]) / jerk
+    at_once = by_way_of(x, i, last, last, acceleration, jerk, phases)
+    side = 1.0 if at_once <= distance else -1.0
+    nearest = side * last
+    if nearest < side * coasting <= limits[VELOCITY, i]:    # it would brake at once
+        nearest = side * coasting
+        for k in range(PHASE_PARTS if side * x[2, i] < 0.0 else 0):
+            least, most = k / PHASE_PARTS, (k + 1) / PHASE_PARTS
+            if side * brake_later(x, i, most, last, acceleration, jerk,
+                                  phases) <= side * distance:
+                continue
+            for _ in range(BISECTIONS):
+                share = 0.5 * (least + most)
+                if side * brake_later(x, i, share, last, acceleration, jerk,
+                                      phases) <= side * distance:
+                    least = share
+                else:
+                    most = share
+            brake_later(x, i, least, last, acceleration, jerk, phases)
+            return float(coasting)
+    peak = peak_velocity(x, i, goal, limits, side, nearest, phases)
+    with_cruise(x, i, peak, goal, limits, phases)
+    return peak
+
+
+def peak_velocity(x: ndarray, i: int, goal: ndarray, limits: ndarray, side: float, least: float,
+                  phases: ndarray) -> float:
+    """Return the peak velocity, ``side`` times from ``least`` to the limit, of a motion there."""
     acceleration, jerk = limits[ACCELERATION, i], limits[JERK, i]
-    distance, low, high = goal[0, i] - x[0, i], -limits[VELOCITY, i], limits[VELOCITY, i]
-    if by_way_of(x, i, high, goal[1, i], acceleration, jerk, phases) <= distance:
-        return float(high)
-    if by_way_of(x, i, low, goal[1, i], acceleration, jerk, phases) >= distance:
-        return float(low)
+    distance, low, high = side * (goal[0, i] - x[0, i]), least, limits[VELOCITY, i]
+    if side * by_way_of(x, i, side * high, goal[1, i], acceleration, jerk, phases) <= distance:
+        return float(side * high)
+    if side * by_way_of(x, i, side * low, goal[1, i], acceleration, jerk, phases) >= distance:
+        return float(side * low)
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        if by_way_of(x, i, middle, goal[1, i], acceleration, jerk, phases) <= distance:
+        if side * by_way_of(x, i, side * middle, goal[1, i], acceleration, jerk,
+                            phases) <= distance:
             low = middle
         else:
             high = middle
-    return float(low if low > 0.0 else high if high < 0.0 else 0.0)
+    return float(side * (low if low > 0.0 else high if high < 0.0 else 0.0))
+
+
+def waiting(x: ndarray, i: int, peak: float, goal: ndarray, limits: ndarray, longest: float,
+            phases: ndarray) -> float:
+    """
+    Stretch the shortest motion to a goal, which is written; return its duration [s].
+
+    It is longer than asked where the axis cannot wait so long on its way: it turns back or brakes
+    in two steps, which need not be the shortest motion of all axes.
+    """
+    if duration(phases, i, STOP) >= longest - SAME_TIME:
+        return longest
+    stretched(x, i, peak, goal, limits, longest, phases)
+    if reaches(x, i, goal, phases):
+        return longest
+    peak = peak_velocity(x, i, goal, limits, 1.0, -limits[VELOCITY, i], phases)
+    stretched(x, i, peak, goal, limits, longest, phases)
+    return max(longest, duration(phases, i, STOP))
+
+
+def reaches(x: ndarray, i: int, goal: ndarray, phases: ndarray) -> bool:
+    """Return whether the phases of an axis end at the position of a goal."""
+    return bool(abs(x[0, i] + covered(x, i, phases, STOP) - goal[0, i])
+                <= 1e-6 * (1.0 + abs(goal[0, i])))
 
 
 def stretched(x: ndarray, i: int, peak: float, goal: ndarray, limits: ndarray, longest: float,
@@ -191,17 +259,20 @@ def plan_goal(x: ndarray, goal: ndarray, limits: ndarray, shortest: float, phase
     T = shortest
     for i in range(x.shape[1]):
         clear(phases, i)
-        peak = peak_velocity(x, i, goal, limits, phases)
+        peak = quickest(x, i, goal, limits, phases)
         phases[1, STOP, i] = peak           # kept here until it is used below
-        T = max(T, with_cruise(x, i, peak, goal, limits, phases))
+        T = max(T, duration(phases, i, STOP))
+    i = 0
+    while i < x.shape[1]:
+        took = waiting(x, i, phases[1, STOP, i], goal, limits, T, phases)
+        i = 0 if took > T + SAME_TIME else i + 1     # all wait for such an axis, once each
+        T = max(T, took)
     if not T <= MAX_DURATION:
         return UNREACHABLE
     for i in range(x.shape[1]):
-        result[0] = i
-        peak, phases[1, STOP, i] = phases[1, STOP, i], 0.0
-        stretched(x, i, peak, goal, limits, T, phases)
+        result[0], phases[1, STOP, i] = i, 0.0
         end = x[0, i] + covered(x, i, phases, STOP)
-        if not abs(end - goal[0, i]) <= 1e-6 * (1.0 + abs(goal[0, i])):
+        if not reaches(x, i, goal, phases):
             return UNREACHABLE
         if goal[1, i] != 0.0 and not stop_axis(end, goal[1, i], 0.0, limits, phases, STOP, i, 1):
             return OUTSIDE
