@@ -77,7 +77,7 @@ def compiled(source, *words):
 
     def make(cached):
         file = (cached or source.parent) / 'source.o'
-        if not file.exists():
+        if not (cached and file.exists()):
             run([GXX, *words, '-c', source, '-o', file])
         return file
     return stored(f'object_{digest.hexdigest()[:20]}', source.name, make)
