@@ -214,12 +214,12 @@ def slow(robot, seed=0):
 
 
 def test_speeds_of_friction(sticky, believed):
-    found = friction_speeds(believed, slow(sticky), STRIBECK)
+    given = slow(sticky)
+    found = friction_speeds(believed, given, STRIBECK)
     np.testing.assert_allclose(found.friction_velocity, sticky.friction_velocity, rtol=0.02)
     np.testing.assert_allclose(found.stribeck_velocity, sticky.stribeck_velocity, rtol=0.02)
     assert found.undetermined == ()
-    given = slow(sticky)
-    found = identify(friction_speeds(believed, given, STRIBECK).model, given, STRIBECK, 'weighted')
+    found = identify(found.model, given, STRIBECK, 'weighted')
     assert (relative_errors(found, slow(sticky, 3)) < 1e-3).all()
     np.testing.assert_allclose(found.of_joints('static'), [1.6, 1.8], rtol=0.02)
     np.testing.assert_allclose(found.to_model().stribeck_velocity, [0.3, 0.2], rtol=0.02)

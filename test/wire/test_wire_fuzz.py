@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A short run of `make fuzz ARGS=wire`, and whether its judge is awake."""
+"""A short run of `make fuzz ARGS=wire`, and whether campaign and judge are awake."""
 
 from collections import Counter
 import ctypes
@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from types import ModuleType
 
 from fuzz import campaign
@@ -168,6 +169,23 @@ def test_each_message_gets_the_answer_that_rclpy_gives():
     assert [(i, v.complaint) for i, v in verdicts.items() if v.outcome == FAILED] == []
     assert sorted(verdicts) == list(range(STREAMS, CARELESS))
     assert last.outcome == FAILED and 'exit code -11' in last.complaint
+
+
+def misbehave(seed: int, index: int, canary: Canary) -> Verdict:
+    if index == 0:
+        os.write(2, b'chatter')
+    if index == 1:
+        os.abort()
+    if index == 3:
+        time.sleep(3600)
+    return Verdict(VALID)
+
+
+def test_a_campaign_names_who_dies_prints_or_hangs_and_goes_on():
+    verdicts = dict(campaign.campaign(0, range(4), jobs=1, deadline=2, judge=misbehave))
+    assert [verdicts[i].outcome for i in range(4)] == [FAILED, FAILED, VALID, FAILED]
+    assert 'chatter' in verdicts[0].complaint and 'has died' in verdicts[1].complaint
+    assert 'hangs' in verdicts[3].complaint and 'in misbehave' in verdicts[3].complaint
 
 
 def read_the_message(letterbox: Letterbox, at: int) -> None:
