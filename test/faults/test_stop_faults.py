@@ -132,17 +132,26 @@ def test_emergency_stop(controller, remote):
 
 
 def test_emergency_stop_without_a_publisher(controller, remote):
-    """No arming with nobody there, as with a mistyped topic; a stop when the last one is gone."""
-    arm = LiveArm(remote, controller(emergency_stop='true'))
+    """
+    No arming with nobody there, as with a mistyped topic; a stop when the last one is gone.
+
+    Wherever the button is, and whichever way states and efforts go.
+    """
+    arm = LiveArm(remote, controller(emergency_stop='true', data_path='executor',
+                                     remap=[f'{STOP}:=/button']))
     arm.configure()
     arm.refuses_activation('emergency stop (no publisher of ~/emergency_stop)')
-    button = Button(remote, STOP)
+    button = Button(remote, '/button')
     with button.pressed(False):
         arm.activate()
+    button.say(True)
+    arm.let_down('EMERGENCY_STOP', 'says true')
+    with button.pressed(False):
+        arm.reset_in_time()
     button.leave()
     arm.let_down('EMERGENCY_STOP', 'no publisher of ~/emergency_stop')
     arm.refuses_reset('no publisher of')
-    with Button(remote, STOP).pressed(False):
+    with Button(remote, '/button').pressed(False):
         arm.reset_in_time()
 
 
@@ -175,13 +184,3 @@ def test_stop_while_the_executor_is_busy(controller, remote):
     arm.velocity[:] = 0.0
     remote.until(lambda: arm.send() or answer.done(), 'deactivated')
     assert 'emergency stop' in arm.controller.text
-
-
-def test_topic_remapped_and_the_other_data_path(controller, remote):
-    """Wherever the button is, and whichever way states and efforts go."""
-    arm, button = ready(remote, controller, '/button', emergency_stop='true', data_path='executor',
-                        remap=[f'{STOP}:=/button'])
-    with button.pressed(False):
-        arm.activate()
-    button.say(True)
-    arm.let_down('EMERGENCY_STOP', 'says true')
