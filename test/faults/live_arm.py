@@ -198,14 +198,6 @@ class LiveArm(PlayedArm):
         assert self.controller.wait() == 0
 
 
-class Simulation(LiveArm):
-    """An arm in a simulation that publishes its clock."""
-
-    def send(self, seconds=PERIOD, **fields):
-        super().send(seconds, **fields)
-        self.pass_time(0.0)
-
-
 class Button:
     """Somebody who says a word on a topic, again and again while it is pressed."""
 

@@ -5,12 +5,13 @@
 from math import nan
 import re
 
-from faults.live_arm import LiveArm, Simulation
+from faults.live_arm import LiveArm
 from faults.rows import row
 from nodes.bring_up import SIMULATOR
 from processes import node
 import pytest
 from robodyn_ros.nodes.controller import arming
+from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 near = pytest.approx
@@ -74,15 +75,23 @@ def test_autostart_leaves_a_person_alone(start, remote):
 @row('no joint state yet', 'NO_STATE', where=arming.Arming.poll, find='_.decoder.missing',
      instead='[]')
 def test_no_joint_state_yet(controller, remote):
-    """Nothing is published; activating is refused, with the names of the joints waited for."""
-    arm = LiveArm(remote, controller(arming_timeout=1.0))
+    """
+    Nothing is published; activating is refused, with the names of the joints waited for.
+
+    One joint that is no number makes the whole message useless: that joint is named.
+    """
+    arm = LiveArm(remote, controller(arming_timeout=0.5))
     assert remote.change('configure') and not remote.change('activate')
     assert 'not activated: no joint state yet of joint1, joint2 on' in arm.controller.text
-    timer = remote.node.create_timer(0.002, lambda: arm.send(
-        name=['joint1'], position=[0.3], velocity=[0.0], effort=[]))
-    assert not remote.change('activate')
-    remote.node.destroy_timer(timer)
-    assert 'not activated: no joint state yet of joint2 on' in arm.controller.text
+    for fields, why in (
+            ({'position': [0.3, nan]}, 'joint1, joint2 on .* NaN or infinite .*joint2'),
+            ({'name': ['joint1'], 'position': [0.3], 'velocity': [0.0], 'effort': []},
+             'joint2 on')):
+        timer = remote.node.create_timer(0.002, lambda given=fields: arm.send(**given))
+        # Again where no state has come in time
+        remote.until(lambda words=why: not remote.change('activate') and re.search(
+            f'not activated: no joint state yet of {words}', arm.controller.text), why)
+        remote.node.destroy_timer(timer)
     remote.until(lambda: 'yet of joint2 on' in remote.diagnostics.get('message', ''), 'the reason')
     assert remote.diagnostics['level'] == '2'
     assert remote.commands == [] and remote.state() == 'inactive'
@@ -90,30 +99,22 @@ def test_no_joint_state_yet(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-def test_states_of_which_none_is_accepted(controller, remote):
-    """One joint that is no number makes the whole message useless: that joint is named."""
-    arm = LiveArm(remote, controller(arming_timeout=0.5))
-    assert remote.change('configure')
-    remote.node.create_timer(0.002, lambda: arm.send(position=[0.3, nan]))
-    # Again where no state has come in time
-    remote.until(lambda: not remote.change('activate') and re.search(
-        'no joint state yet of joint1, joint2 .* NaN or infinite .*joint2', arm.controller.text),
-        'the reason')
-    assert remote.state() == 'inactive'
-
-
-@pytest.mark.parametrize('published', [False, True])
-def test_simulation_time_that_does_not_advance(controller, remote, published):
+def test_simulation_time_that_does_not_advance(controller, remote):
     """It is the reason why nothing can be armed, and said: with nobody, or who stands still."""
-    kind = Simulation if published else LiveArm
-    arm = kind(remote, controller(trigger='timer', arming_timeout=0.5))
-    if not published:
-        remote.node.destroy_publisher(arm._clock)
+    arm = LiveArm(remote, controller(trigger='timer', arming_timeout=0.5))
+    remote.node.destroy_publisher(arm._clock)
     assert remote.change('configure')
     remote.node.create_timer(0.002, lambda: arm.send(0.0))
-    # Again where the clock has been heard for the first time meanwhile
-    remote.until(lambda: not remote.change('activate') and
-                 'use_sim_time is true, and /clock does not advance' in arm.controller.text,
-                 'the reason')
+
+    def refused(published):
+        assert not remote.change('activate')
+        said = arm.controller.text.rpartition('not activated: ')[2]
+        return ('use_sim_time is true, and /clock does not advance' in said
+                and ('/clock has no publisher' in said) != published)
+    for published in (False, True):
+        if published:
+            arm._clock = remote.node.create_publisher(Clock, '/clock', 1)
+            remote.node.create_timer(0.002, lambda: arm.pass_time(0.0))
+        # Again where the clock has been heard for the first time meanwhile
+        remote.until(lambda there=published: refused(there), 'the reason')
     assert remote.state() == 'inactive'
-    assert ('/clock has no publisher' in arm.controller.text) == (not published)

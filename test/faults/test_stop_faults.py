@@ -3,16 +3,21 @@
 """The topics on which others let the arm move or not: ~/heartbeat and ~/emergency_stop."""
 
 import time
+from types import SimpleNamespace
 
+from faults.arm import Arm
 from faults.live_arm import Button, LiveArm
 from faults.rows import row
+from processes import until
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from robodyn_ros.control.steps import guard
+from robodyn_ros.nodes.middleware.middleware import lone_node
 from robodyn_ros.nodes.topics import stop_topics
 from std_msgs.msg import Bool
 
 near = pytest.approx
-TIMEOUT = 10 * Button.PERIOD     # s of silence
+TIMEOUT = 0.8       # s of silence
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 STOP, BEAT = '/controller/emergency_stop', '/controller/heartbeat'
@@ -25,25 +30,59 @@ def ready(remote, controller, topic, qos=10, **parameters):
     return arm, Button(remote, topic, qos)
 
 
+class Beaten(Arm):
+    """An arm that is played in process, with a heartbeat on a clock of the test."""
+
+    def __init__(self, node, monkeypatch):
+        super().__init__()
+        self.now, self.looks, tell = 0.0, 0, stop_topics.StopTopics._tell
+
+        def told(topics):
+            tell(topics)
+            self.looks += 1
+        monkeypatch.setattr(stop_topics, 'time', SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(stop_topics.StopTopics, '_tell', told)
+        self.topics = stop_topics.StopTopics(
+            node, self.controller.cycle_input, lambda: self.controller.driving,
+            heartbeat_timeout=TIMEOUT, emergency_stop=False)
+
+    def later(self, seconds, beat=None):
+        """Let time pass, then a publisher beat; wait until the thread has looked."""
+        self.now += seconds
+        if beat:
+            beat.publish(Bool(data=True))
+            until(lambda: self.topics._topics[0]._heard == self.now)
+        end = self.looks + 2        # one may have begun before
+        until(lambda: self.looks >= end)
+
+    def is_missing(self, because):
+        """Check that the arm cannot be armed, and why."""
+        self.refuses('the heartbeat is missing')
+        assert self.topics.detail(guard.HEARTBEAT_LOST) == because
+
+
 @row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics.StopTopic._look,
      find='_ - _ > _', instead='False')
-@pytest.mark.alone
-def test_heartbeat_is_silent(controller, remote):
+def test_heartbeat_is_silent(monkeypatch):
     """A fault after the timeout, latched; no arming before the first beat, nor without it."""
-    arm, button = ready(remote, controller, BEAT, UNRELIABLE, heartbeat_timeout=TIMEOUT)
-    arm.refuses_activation('the heartbeat is missing (no message yet on ~/heartbeat)')
-    button.press()
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
-    remote.listen(2 * TIMEOUT)
-    assert arm.tick() == near(arm.gravity)      # time passed for the button alone, which beats
-    for end in (button.release, button.leave):
-        end()
-        arm.let_down('HEARTBEAT_LOST', f'silence on ~/heartbeat for more than {TIMEOUT:g} s')
-        arm.refuses_reset('the heartbeat is missing (silence')
-        if end == button.release:
-            with button.pressed(True):
-                arm.reset_in_time()
+    with lone_node('of_the_test') as node:
+        arm = Beaten(node, monkeypatch)
+        arm.is_missing('no message yet on ~/heartbeat')
+        beat = node.create_publisher(Bool, '~/heartbeat', UNRELIABLE)
+        until(beat.get_subscription_count)
+        for end in (lambda: None, beat.destroy):
+            arm.later(1.0, beat)
+            arm.activate()
+            for _ in range(4):
+                arm.later(0.9 * TIMEOUT)
+                assert arm.tick() == near(arm.gravity)
+                arm.later(0.0, beat)
+            end()
+            arm.later(1.1 * TIMEOUT)
+            arm.goes_limp(arm.tick, arm.gravity)
+            arm.faulted('HEARTBEAT_LOST')
+            arm.is_missing(f'silence on ~/heartbeat for more than {TIMEOUT:g} s')
+        arm.topics.close()
 
 
 @row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics.word,
@@ -93,17 +132,26 @@ def test_emergency_stop(controller, remote):
 
 
 def test_emergency_stop_without_a_publisher(controller, remote):
-    """No arming with nobody there, as with a mistyped topic; a stop when the last one is gone."""
-    arm = LiveArm(remote, controller(emergency_stop='true'))
+    """
+    No arming with nobody there, as with a mistyped topic; a stop when the last one is gone.
+
+    Wherever the button is, and whichever way states and efforts go.
+    """
+    arm = LiveArm(remote, controller(emergency_stop='true', data_path='executor',
+                                     remap=[f'{STOP}:=/button']))
     arm.configure()
     arm.refuses_activation('emergency stop (no publisher of ~/emergency_stop)')
-    button = Button(remote, STOP)
+    button = Button(remote, '/button')
     with button.pressed(False):
         arm.activate()
+    button.say(True)
+    arm.let_down('EMERGENCY_STOP', 'says true')
+    with button.pressed(False):
+        arm.reset_in_time()
     button.leave()
     arm.let_down('EMERGENCY_STOP', 'no publisher of ~/emergency_stop')
     arm.refuses_reset('no publisher of')
-    with Button(remote, STOP).pressed(False):
+    with Button(remote, '/button').pressed(False):
         arm.reset_in_time()
 
 
@@ -136,13 +184,3 @@ def test_stop_while_the_executor_is_busy(controller, remote):
     arm.velocity[:] = 0.0
     remote.until(lambda: arm.send() or answer.done(), 'deactivated')
     assert 'emergency stop' in arm.controller.text
-
-
-def test_topic_remapped_and_the_other_data_path(controller, remote):
-    """Wherever the button is, and whichever way states and efforts go."""
-    arm, button = ready(remote, controller, '/button', emergency_stop='true', data_path='executor',
-                        remap=[f'{STOP}:=/button'])
-    with button.pressed(False):
-        arm.activate()
-    button.say(True)
-    arm.let_down('EMERGENCY_STOP', 'says true')

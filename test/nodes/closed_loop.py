@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 POSE = np.array([0.3, 0.5])
+TIMEOUT = 1.0       # s, state_timeout, the most: a busy machine must not look like a dead robot
 
 each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
 WAYS = [(path, trigger) for path in FALLBACK_ORDER for trigger in TRIGGERS]
@@ -42,8 +43,7 @@ class Rig:
     def __init__(self, node, trigger, path='python', lockstep=False, where='', **settings):
         self.model = load_urdf(robot_path('two_link'))
         decoder = JointStateDecoder(self.model.joint_names)
-        # A busy machine must not look like a dead robot, except where a test is about that
-        given = {'state_timeout': 1.0, 'missed_limit': 5000, 'late_limit': 1.0, **settings}
+        given = {'state_timeout': TIMEOUT, 'missed_limit': 5000, 'late_limit': 1.0, **settings}
         self.controller = Controller(self.model, Settings(**given), decoder.state)
         self.gravity = Dynamics(self.model).gravity(POSE)
         self.publisher = node.create_publisher(JointState, f'{where}joint_states', 10)

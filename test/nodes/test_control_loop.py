@@ -4,7 +4,7 @@
 
 import time
 
-from nodes.closed_loop import each_way, Rig
+from nodes.closed_loop import each_way, Rig, TIMEOUT
 from processes import until
 import pytest
 from robodyn_ros.control.steps import guard
@@ -12,14 +12,11 @@ from robodyn_ros.nodes.middleware import raw_subscription
 from robodyn_ros.realtime.loop_settings import EXECUTOR, NATIVE, PYTHON
 from sensor_msgs.msg import JointState
 
-TIMEOUT = 0.5       # s of state_timeout, of tests that wait for it
 
-
-@pytest.mark.alone
 @each_way
 def test_silence(node, trigger, path):
     """An arm is stale however fast a gripper publishes, and where nothing could wake the loop."""
-    rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
+    rig = Rig(node, trigger, path)
     rig.run()
     rig.until(lambda: rig.controller.phase == guard.FAULT, names=('finger1', 'finger2'))
     assert rig.controller.reason == 'state is stale (joint1)'
@@ -31,11 +28,10 @@ def test_silence(node, trigger, path):
     rig.loop.stop()
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize('trigger', ['timer', 'state'])
 def test_a_stall_within_a_cycle_is_no_stale_state(node, monkeypatch, trigger):
     """Between the take of a state and the time of its cycle, the loop may stand still too."""
-    rig = Rig(node, trigger, state_timeout=TIMEOUT)
+    rig = Rig(node, trigger)
     rig.run()
     operations, stalls = rig.loop._loop, iter([1.2 * TIMEOUT])
 
@@ -102,11 +98,10 @@ def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered)
     rig.loop.stop()
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(('path', 'trigger'), [(PYTHON, 'timer'), (EXECUTOR, 'state')])
 def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger, path):
     """The middleware may wait for listeners that are suspended."""
-    rig = Rig(node, trigger, path, state_timeout=TIMEOUT)
+    rig = Rig(node, trigger, path)
     rig.run()
     slow = rig.loop.tally.slow_publishes
     rig.slow = 0.01

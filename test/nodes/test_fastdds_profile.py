@@ -86,9 +86,10 @@ def test_answers_to_announcements_are_heard(start, tmp_path):
     profile.write_text(SILENT)
     start([sys.executable, '-c', SPEAKER], env={
         **env, 'FASTDDS_DEFAULT_PROFILES_FILE': str(profile)}).wait_for_line('there')
-    listeners = start([sys.executable, '-c', LISTENERS], env=env)
-    assert listeners.wait() == 0, listeners.text
-    assert int(listeners.text.split()[-1]) >= 16, listeners.text
+    listeners = [start([sys.executable, '-c', LISTENERS], env=env) for _ in range(2)]
+    for process in listeners:
+        assert process.wait() == 0, process.text
+    assert sum(int(process.text.split()[-1]) for process in listeners) >= 17
 
 
 LISTENERS = """
@@ -96,10 +97,10 @@ import time
 import rclpy
 from robodyn_ros.nodes.middleware.middleware import hears_answers, lone_node
 discovered = 0
-for _ in range(20):
+for _ in range(10):
     with lone_node('listener') as node:
         assert hears_answers(node)
-        end = time.monotonic() + 3.0
+        end = time.monotonic() + 1.0
         while not node.count_publishers('/from_the_speaker') and time.monotonic() < end:
             time.sleep(0.01)
         discovered += node.count_publishers('/from_the_speaker')

@@ -6,6 +6,7 @@ import re
 import signal
 import time
 
+from faults.test_callback_faults import rejected
 from geometry_msgs.msg import WrenchStamped
 from nodes.remote import Remote
 import numpy as np
@@ -175,6 +176,7 @@ def test_brakes_commands_timeout_and_services(simulator, bus):
 def test_commands_that_do_not_arrive_are_said(simulator, bus):
     """A best-effort publisher and a reliable subscription do not match."""
     process = simulator()
+    rejected(bus, 'simulator')
     bus.node.create_publisher(Float64MultiArray, 'commands', qos_profile_sensor_data)
     bus.until_line(process, "messages of '/bus' on /commands do not arrive: .*eliab")
 
