@@ -136,7 +136,8 @@ def test_lost_samples_are_sent_again(start):
     assert process.text.split() == [str(i) for i in range(lossy_writer.SAMPLES)]
 
 
-# A node whose middleware gets the processor only while all else sleeps, as on a busy machine
+# A node whose middleware gets the processor only while all else sleeps, as on a busy machine; on
+# one that never sleeps, it would get none
 LEAVING = """
 import os, time
 from pathlib import Path
@@ -157,6 +158,7 @@ print('over', flush=True)
 """
 
 
+@pytest.mark.alone
 def test_the_end_of_a_node_is_heard(remote, start):
     """At once, although another thread sends it; else it would be believed in for 20 s."""
     process = start([sys.executable, '-c', LEAVING])
