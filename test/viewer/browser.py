@@ -39,11 +39,6 @@ def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
         sleep(0.1)
 
 
-# Five pictures a second: a scene that is drawn in software takes a processor
-DRAW_RARELY = ('window.requestAnimationFrame = '
-               'then => setTimeout(() => then(performance.now()), 200)')
-
-
 class Tab:
     def __init__(self, socket: Any):
         self._socket, self._number = socket, 0
@@ -67,6 +62,11 @@ class Tab:
 
     def text(self) -> str:
         return self.run('document.body.innerText')
+
+    def draw_rarely(self) -> None:
+        """Draw five pictures a second: a scene that is drawn in software takes a processor."""
+        self.run('void (window.requestAnimationFrame = '
+                 'then => setTimeout(() => then(performance.now()), 200))')
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
@@ -165,17 +165,13 @@ class Browser:
 
     @contextmanager
     def tab(self, address: str) -> Iterator[Tab]:
-        """Yield a new tab, which draws rarely and is closed afterwards."""
+        """Yield a new tab, which is closed afterwards."""
         from websockets.sync.client import connect
 
         one = json.load(urllib.request.urlopen(urllib.request.Request(
-            f'{self._address}/new', method='PUT')))
+            f'{self._address}/new?{address}', method='PUT')))
         with connect(one['webSocketDebuggerUrl'], max_size=None) as socket:
-            tab = Tab(socket)
-            tab.call('Page.enable')
-            tab.call('Page.addScriptToEvaluateOnNewDocument', source=DRAW_RARELY)
-            tab.call('Page.navigate', url=address)
-            yield tab
+            yield Tab(socket)
         urllib.request.urlopen(f'{self._address}/close/{one["id"]}')
 
 

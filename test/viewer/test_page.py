@@ -216,6 +216,7 @@ def test_a_browser_changes_pushes_and_is_refused(start, browser):
 
         with browser.tab(address) as tab:
             assert wait_for(lambda: 'control loop: ' in tab.text())
+            tab.draw_rarely()
             tab.click('payload', lambda: tab.has_input('0, 0, 0'))
             tab.type_into('0, 0, 0', '0, 0, 1, 2')
             tab.click('set payload', lambda: re.search('refused: .*payload_com', tab.text()))
