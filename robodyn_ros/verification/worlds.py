@@ -409,8 +409,7 @@ class Draw:
 
 @lru_cache(4)
 def _engine(seed: int) -> qmc.Sobol:
-    return qmc.Sobol(len(DIMENSIONS), scramble=True,
-                     seed=np.random.default_rng(seed))
+    return qmc.Sobol(len(DIMENSIONS), scramble=True, seed=np.random.default_rng(seed))
 
 
 def point(seed: int, index: int) -> ndarray:
