@@ -64,9 +64,9 @@ class Tab:
         return self.run('document.body.innerText')
 
     def draw_rarely(self) -> None:
-        """Draw five pictures a second: a scene that is drawn in software takes a processor."""
+        """Draw one picture a second: a scene that is drawn in software takes a processor."""
         self.run('void (window.requestAnimationFrame = '
-                 'then => setTimeout(() => then(performance.now()), 200))')
+                 'then => setTimeout(() => then(performance.now()), 1000))')
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
@@ -108,7 +108,7 @@ class Tab:
     def drag(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
         """Press the button at a point and move to another; the button stays down."""
         self.call('Input.dispatchMouseEvent', type='mouseMoved', x=begin[0], y=begin[1])
-        sleep(0.3)                      # the page looks under the mouse between two pictures
+        sleep(1.5)                      # the page looks under the mouse between two pictures
         self.mouse('mousePressed', *begin)
         for part in np.linspace(0.1, 1.0, 10):
             self.mouse('mouseMoved', *(np.array(begin) + part * (np.array(end) - begin)))

@@ -117,14 +117,15 @@ def test_a_browser_shows_joints_and_torques(page, browser):
 
 VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
         '--port', '18090']
-SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
-             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p', 'rate:=500.0',
-             '-p', 'real_time_factor:=1.0']     # no faster than the page, which takes a processor
+# The simulator is no faster than the page, which takes a processor
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[-1.5708, 0.0]', '-p',
+             'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p',
+             'rate:=100.0', '-p', 'real_time_factor:=1.0']
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'task_frame:=tool0', '-p', 'flight_recorder:=0.0', '-p', 'state_timeout:=1.0', '-p',
-              'rate:=500.0']
-PULL = 72               # pixels upward
+              'rate:=100.0']
+PULL = 72               # pixels to the right
 
 
 def pixel(point, points, width, height):
@@ -146,8 +147,8 @@ def frames(q):
 
 def shows_the_pull(picture, link):
     """Return whether an orange line goes from the link to the mouse."""
-    strip = picture[link[1] - PULL + 10:link[1] - 10, link[0] - 10:link[0] + 10].astype(int)
-    return np.mean((strip[..., 0] - strip[..., 2] > 20).any(axis=1)) > 0.8
+    strip = picture[link[1] - 10:link[1] + 10, link[0] + 10:link[0] + PULL - 10].astype(int)
+    return np.mean((strip[..., 0] - strip[..., 2] > 20).any(axis=0)) > 0.8
 
 
 def test_one_tab_drags_at_a_time():
@@ -203,7 +204,8 @@ def test_a_browser_changes_pushes_and_is_refused(start, browser):
     from geometry_msgs.msg import WrenchStamped
     from robodyn_ros.nodes.middleware.client_session import session
 
-    start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
+    simulator = start(node('simulator'), '--ros-args', *SIMULATED)
+    simulator.wait_for_line('simulator ready')
     start(node('controller'), '--ros-args', *CONTROLLER).wait_for_line('configured')
     page = start([*VIEW, '--allow-control'])
     address = page.wait_for_line(r'(http://127.0.0.1:\S+)').group(1)
@@ -223,17 +225,19 @@ def test_a_browser_changes_pushes_and_is_refused(start, browser):
             wait_for(lambda: tab.has_input('0, 0, 0'))  # what is in force is shown again
             tab.click('move the arm', lambda: 'follows no reference' in tab.text())
             tab.click('STOP', lambda: 'control loop: not active' in tab.text())
+            simulator.wait_for_line('brakes engaged: no command')
+            # arming waits for motors that move: the page releases the brakes
             tab.click('arm', lambda: 'control loop: RUNNING' in tab.text())
             seen = tab.picture()
             assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100    # a scene, no blank
-            now, start_pose = frames([0.3, 0.9]), load_robot('two_link', {}, []).pose
+            now, start_pose = frames([-np.pi / 2, 0.0]), load_robot('two_link', {}, []).pose
             link = pixel(0.25 * now['link1'] + 0.75 * now['link2'],
                          np.array([*frames(start_pose).values()]),
                          *tab.run('[innerWidth, innerHeight]'))
             assert not shows_the_pull(seen, link)
-            tab.drag(link, (link[0], link[1] - PULL))
+            tab.drag(link, (link[0] + PULL, link[1]))
             assert wait_for(lambda: shows_the_pull(tab.picture(), link))
-            pushed(lambda f: f.z > 1.0)                 # upward in the picture
+            pushed(lambda f: np.hypot(f.x, f.y) > max(1.0, 10 * abs(f.z)))      # horizontal
             assert pushes[-1].header.frame_id == 'link1'
         pushed(lambda f: f.x == f.y == f.z == 0.0)      # its tab is closed
         count = len(pushes)

@@ -205,6 +205,8 @@ class LiveControl:
         self._clients: dict[str, Any] = {
             name: node.create_client(kind, f'{self._controller}/{name}')
             for name, kind in SERVICES.items()}
+        self._clients['release_brakes'] = node.create_client(
+            Trigger, f'{self._simulator}/release_brakes')
         # By topic: publisher, what it is to send, time [s]
         self._brief: dict[str, tuple[Any, Any, float]] = {}
         self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
@@ -299,9 +301,18 @@ class LiveControl:
         if transitions := transitions_to_active(state):
             self._transit(transitions, now)
         else:
-            self._call('reset', Trigger.Request(), 'reset', now, lambda response: self._answer(
-                f'reset{" refused" * (not response.success)}: {response.message}',
-                not response.success))
+            def told(response: Any) -> None:
+                self._answer(f'reset{" refused" * (not response.success)}: {response.message}',
+                             not response.success)
+                if response.success:
+                    self._release_brakes(now)
+            self._call('reset', Trigger.Request(), 'reset', now, told)
+
+    def _release_brakes(self, now: float) -> None:
+        """Release the brakes of the simulator, if there is one, once the controller is armed."""
+        if self._clients['release_brakes'].service_is_ready():
+            self._call('release_brakes', Trigger.Request(), 'brakes', now,
+                       lambda response: self._answer(response.message, not response.success))
 
     def _transit(self, transitions: Sequence[int], now: float) -> None:
         """Change the state of the node by the first of these, then by the others."""
@@ -313,6 +324,8 @@ class LiveControl:
                          not response.success)
             if response.success and others:
                 self._transit(others, now)
+            elif response.success and first == Transition.TRANSITION_ACTIVATE:
+                self._release_brakes(now)
         self._call('change_state', ChangeState.Request(transition=Transition(id=first)), what, now,
                    told, TRANSITION_TIMEOUT)
 
