@@ -73,6 +73,9 @@ def test_plans_are_followed_exactly_or_refused_by_name():
     for part in ('0.06 rad from the reference of joint2', 'trajectory_start_tolerance of 0.05 rad',
                  'start at 0.2', 'raise trajectory_start_tolerance'):
         assert part in str(refusal.value)
+    later = replace(asked, times=np.asarray(asked.times) + 0.01)
+    with pytest.raises(TrajectoryError, match='way from its reference, 0.1, to waypoint 0'):
+        planned(later)
     planned(asked, start_tolerance=np.array([0.03, 0.07]))
     with pytest.raises(TrajectoryError, match='of joint1'):
         planned(asked, start_tolerance=np.array([0.01, 0.07]))

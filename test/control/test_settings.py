@@ -345,3 +345,9 @@ def test_an_arm_that_rests_away_from_its_target_says_why(z1, limits, cause):
     assert not run.fault and 'joint6 rests 0.02 rad from its target: ' in run.warning
     assert cause in run.warning
     assert simulate(model, settings, start, 0.1).warning == ''
+
+
+def test_an_arm_that_sags_under_pd_is_told_so():
+    settings = Settings(mode='pd', stiffness=[200.0, 100.0], damping=[20.0, 4.0],
+                        following_error=[0.0])
+    assert 'pd compensates no gravity' in simulate(TWO_LINK, settings, [0.3, 0.5], 2.0).warning

@@ -103,7 +103,9 @@ def off_target(c: Controller) -> str:
     if not errors[i] > 1.0:
         return ''
     cause = withholding(c, i, v.withheld[i], v.requested[i])
-    if not cause:
+    if not cause and c.settings.mode == 'pd' and abs(v.gravity[i]) > abs(v.requested[i]) / 2:
+        cause = f'pd compensates no gravity, {v.gravity[i]:.3g} N·m or N; joint_impedance does'
+    elif not cause:
         friction = static_friction(c.settings.loaded(model))[i]
         cause = (f'the gains are too low for a friction of {friction:.3g} N·m or N, see '
                  'friction_compensation' if friction else

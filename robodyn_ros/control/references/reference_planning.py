@@ -181,6 +181,9 @@ def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> 
         problem = (f'{"position" if wrong == OUTSIDE else "velocity"} of {name} would be '
                    f'{value:.6g} at {time:.3f} s, outside {within}')
         remedy = 'stay within the limits of the URDF, or give the motion more time'
+        if wrong == TOO_FAST and time <= r.times[0] > 0.0:
+            problem += f', on the way from its reference, {r.state[0, i]:.6g}, to waypoint 0'
+            remedy = 'begin nearer to the reference, or give waypoint 0 a later time'
     elif path:
         problem = (f'{name} cannot join the trajectory, {value:.4g} from its reference, within '
                    'its limits of position, velocity and acceleration')
