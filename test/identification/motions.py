@@ -10,6 +10,9 @@ from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.identification import Motion
 from robodyn_ros.identification.estimation.filtered_columns import path_friction
+from robodyn_ros.identification.options import PipelineOptions
+from robodyn_ros.identification.pipeline import identify_parts
+from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.model.robot import with_payload
 from robots import LOCKED, OWN, REAL
@@ -18,6 +21,14 @@ from scipy.signal import butter, sosfiltfilt
 
 def noted(r: Recording, words: str) -> bool:
     return any(words in note for note in r.notes)
+
+
+def compare(r: Recording, expected: Recording, rtol: float = 1e-7, atol: float = 1e-7):
+    """Compare a recording that was read with what was written."""
+    assert r.joint_names == expected.joint_names and r.effort_unit == 'N·m'
+    np.testing.assert_allclose(r.time, expected.time, atol=1e-8)
+    for name in ('position', 'velocity', 'effort'):
+        np.testing.assert_allclose(getattr(r, name), getattr(expected, name), rtol, atol)
 
 
 @cache
@@ -97,11 +108,12 @@ def noisy(given, sigma, seed, bandwidth=None):
 
 
 def with_joints(model, viscous=0.0, coulomb=0.0, armature=0.0):
-    """Return the model with equal friction, forth and back, and equal armature at each joint."""
-    ones = np.ones(model.nv)
-    return replace(model, viscous_friction=viscous * ones, coulomb_friction=coulomb * ones,
-                   static_friction=coulomb * ones, armature=armature * ones,
-                   backward_friction=np.outer([viscous, coulomb, coulomb], ones))
+    """Return the model with equal friction, forth and back, and with armature at the joints."""
+    viscous, coulomb, armature = (np.broadcast_to(value, model.nv).astype(float)
+                                  for value in (viscous, coulomb, armature))
+    return replace(model, viscous_friction=viscous, coulomb_friction=coulomb,
+                   static_friction=coulomb, armature=armature,
+                   backward_friction=np.array([viscous, coulomb, coulomb]))
 
 
 def sliding(model, given, way):
@@ -112,6 +124,13 @@ def sliding(model, given, way):
                    + path_friction(late, given, carried))
 
 
+def identified(given, model, options, share=0.7):
+    """Return the identification of a model by the first share of a motion."""
+    return identify_parts(Parts(*given.split(share), (), ()), model, options)
+
+
+# Effects that take long to search for are left out
+QUICK = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
 OFFSET = np.array([0.3, -0.2])
 RATE, NOISE = 200.0, 0.05
 
@@ -126,10 +145,7 @@ def real():
     model = with_payload(model, 'link1', 0.6, (0.2, 0.03, 0), np.diag([0.004, 0.01, 0.012]))
     model = replace(model, mass=model.mass * [1.0, 0.8], com=model.com * [[1, 1, 1], [0.9, 1, 1]],
                     inertia=model.inertia + [np.zeros((3, 3)), 0.005 * np.eye(3)])
-    viscous, coulomb = np.array([0.8, 0.5]), np.array([0.7, 0.3])
-    return replace(model, viscous_friction=viscous, coulomb_friction=coulomb,
-                   static_friction=coulomb,
-                   backward_friction=np.array([viscous, coulomb, coulomb]))
+    return with_joints(model, [0.8, 0.5], [0.7, 0.3])
 
 
 def write_csv(path, model, seed, duration, offset=OFFSET):

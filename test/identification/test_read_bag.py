@@ -7,6 +7,7 @@ import sys
 import tracemalloc
 
 from backports import zstd
+import motions
 from motions import noted, recorded, robot
 import numpy as np
 import pytest
@@ -32,11 +33,7 @@ ROS1_HEADER = '%time,field.header.seq,field.header.stamp,field.header.frame_id,'
 
 
 def compare(r, rtol=0.0):
-    assert r.joint_names == R.joint_names
-    np.testing.assert_allclose(r.time, R.time, atol=1e-8)
-    for name in ('position', 'velocity', 'effort'):
-        np.testing.assert_allclose(getattr(r, name), getattr(R, name), rtol=rtol,
-                                   atol=1e-2 * rtol)
+    motions.compare(r, R, rtol, 1e-2 * rtol)
 
 
 # Bags

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import re
 
 from . import units as of_units
-from .units import known, Unit
+from .units import known, Unit, Units
 from ...errors import Argument, RecordingError, UnknownNameError
 
 # If several columns match, the one whose word comes first is used
@@ -33,6 +33,8 @@ IGNORED_WORDS = {
 # `q1_deg`, and where no number of a joint could be mistaken for one's name, `q_deg_1`
 UNIT_SUFFIX = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA|A|ms|us|ns|s)')
 UNIT_BEFORE_NUMBER = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA)(_?\d+)')
+# Units of a drive, whose factor to SI the file does not tell
+DRIVE_UNITS = re.compile('%|percent|counts|ticks|pulses|increments', re.IGNORECASE)
 UNIT_AFTER_SLASH = re.compile(r'([^/].*?)/([^/]+/s|[^/]+)')
 # Column pattern with {name}, {i} (from 1) or {i0}, or a list '3,5,7-9' of headers and numbers
 # (from 0); or the columns themselves, in the joints' order
@@ -112,19 +114,21 @@ def is_current(header: str) -> bool:
     return 'effort' == quantity_of(words)[0] and not {'current', 'currents'}.isdisjoint(words)
 
 
-def same_numbers(names: Sequence[str], joints: Sequence[str]) -> dict[str, str]:
+def same_numbers(names: Sequence[str], joints: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """
-    Return the model's joint for each other name with the same number.
+    Return the model's joint for each other name with the same number, and a note of this guess.
 
     :return: empty where a name is one of the model's, or numbers are missing or ambiguous.
     """
     if not {*names}.isdisjoint(joints):
-        return {}
+        return {}, []
     ours = {number_in(joint): joint for joint in joints}
     theirs = {number_in(name): name for name in names}
-    clear = None not in ours and len(ours) == len(joints) and len(theirs) == len(names)
-    return {theirs[number]: joint for number, joint in ours.items()} \
-        if clear and {*ours} <= {*theirs} else {}
+    if None in ours or len(ours) < len(joints) or len(theirs) < len(names) \
+            or not {*ours} <= {*theirs}:
+        return {}, []
+    known = {theirs[number]: joint for number, joint in ours.items()}
+    return known, ['joints by number: ' + ', '.join(f'{a} → {b}' for a, b in known.items())]
 
 
 @dataclass
@@ -142,12 +146,23 @@ class Found:
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
     by_number: bool = False
 
-    def units(self) -> dict[str, Unit | dict[str, Unit]]:
-        """Return the units in the headers; joint by joint where they differ."""
+    def units(self, given: Units) -> dict[str, Unit | dict[str, Unit]]:
+        """
+        Return the units in the headers; joint by joint where they differ.
+
+        :param given: units of the caller.
+        :raises RecordingError: a quantity without one is in a unit of a drive.
+        """
         units: dict[str, Unit | dict[str, Unit]] = {}
         if self.time is not None and (unit := _unit('time', self.time)):
             units['time'] = unit
         for quantity, columns in self.columns.items():
+            of_drive = next(filter(DRIVE_UNITS.search, columns.values()), None)
+            if of_drive is not None and quantity not in given:
+                raise RecordingError(
+                    f'column {of_drive!r} is in a unit that depends on the drive', name=quantity,
+                    value=of_drive, remedy=('give its factor to SI, for instance ',
+                                            Argument('units', {quantity: 0.01})))
             each: dict[str, Unit] = {joint: _unit(quantity, header) or of_units.SI_UNITS[quantity]
                                      for joint, header in columns.items()}
             if len({*each.values()}) > 1:

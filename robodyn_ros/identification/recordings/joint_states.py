@@ -77,10 +77,9 @@ def _names(states: Sequence[LoggedState], model: RobotModel, given: Sequence[str
                                  value=tuple(given), remedy=f'use {model.nv}, in the order of '
                                                             f'{", ".join(model.joint_names)}')
         return dict(zip(given, model.joint_names)), []
-    if not {*names}.isdisjoint(model.joint_names):
-        return {}, []
-    if known := same_numbers(names, model.joint_names):
-        return known, ['joints by number: ' + ', '.join(f'{a} → {b}' for a, b in known.items())]
+    known, said = same_numbers(names, model.joint_names)
+    if known or not {*names}.isdisjoint(model.joint_names):
+        return known, said
     raise RecordingError(
         f'{source} has none of the joints of the model', name=model.joint_names[0],
         value=tuple(names), remedy=(

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .columns import by_count, by_header, by_map, Columns, Found
+from .columns import by_count, by_header, by_map, Columns, Found, same_numbers
 from . import units as of_units
 from .joint_states import BAG_SUFFIXES, read_bag, read_echo, recording_of
 from .read_table import FORMATS_REMEDY, read_csv, read_mat, read_npz, Table, text_of
-from .recording import by_stamp, Recording, unwrapped
+from .recording import arrays_of, by_stamp, Recording, unwrapped, usual_period
 from .units import check, is_current, to_si, Units
 from ...errors import Argument, reading, RecordingError
 from ...model.robot import RobotModel
@@ -41,7 +41,9 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     :raises RecordingError: the assignment of columns is ambiguous, or columns are missing.
     """
     headers = list(table.columns)
-    joints = tuple(options.joint_names or table.joint_names or model.joint_names)
+    known, said = same_numbers(table.joint_names, model.joint_names)
+    joints = tuple(options.joint_names or [known.get(name, name) for name in table.joint_names]
+                   or model.joint_names)
     found = _find(table, headers, joints, options)
     _require_one_length(table, found, source)
     if 'position' not in found.columns:
@@ -62,7 +64,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
                              value=list(found.columns['position'].values()),
                              remedy='name the right columns, or write numbers such as '
                                     '-1.5 or 2e-3')
-    notes = [*table.notes, *notes, *lines]
+    notes = [*table.notes, *(() if options.joint_names else said), *notes, *lines]
     if not keep.all():
         notes.append(f'{np.sum(~keep)} lines left out: no values of the joints')
     order = by_stamp(time[keep])
@@ -73,12 +75,9 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
             *((found.time, found.fraction) if options.rate is None else ())}
     if rest := [header for header in headers if header not in used]:
         notes.append(f'columns not used: {_few_headers(rest, MAX_NOTED_HEADERS)}')
-    position, velocity, effort = (None if (a := arrays.get(quantity)) is None else a[keep]
-                                  for quantity in ('position', 'velocity', 'effort'))
-    assert position is not None
-    current = of_units.is_current(units.get('effort', ''))
-    return Recording(names, time[keep], position, velocity, effort, source, tuple(notes),
-                     'A' if current else 'N·m')
+    return Recording(names, time[keep], source=source, notes=tuple(notes),
+                     effort_unit='A' if is_current(units.get('effort', '')) else 'N·m',
+                     **{quantity: array[keep] for quantity, array in arrays.items()})
 
 
 def _require_one_length(table: Table, found: Found, source: str) -> None:
@@ -140,7 +139,7 @@ def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: Ta
 
 def _all_units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
     """Return the units in headers, overridden by those of the caller."""
-    units: dict[str, Any] = {**found.units()}
+    units: dict[str, Any] = {**found.units(given)}
     for quantity, unit in given.items():
         before = units.get(quantity)
         if isinstance(unit, Mapping) and before is not None:
@@ -282,11 +281,8 @@ def _unwrapped(recording: Recording, model: RobotModel) -> Recording:
 
 def _summary(recording: Recording) -> str:
     time = recording.time[np.isfinite(recording.time)]
-    steps = np.diff(time)
-    rising = steps[steps > 0]
-    rate = f'{1 / np.median(rising):.6g} Hz' if len(rising) else 'an unknown rate'
+    period = usual_period(time)
+    rate = f'{1 / period:.6g} Hz' if period > 0.0 else 'an unknown rate'
     long = float(np.ptp(time)) if len(time) else 0.0
-    have = [name for name in ('position', 'velocity', 'effort')
-            if getattr(recording, name) is not None]
     return (f'{len(recording)} samples of {len(recording.joint_names)} joints over {long:.6g} s '
-            f'at {rate}: {", ".join(have)}')
+            f'at {rate}: {", ".join(arrays_of(recording))}')

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import csv
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
+from math import nan
 import os
 from pathlib import Path
 import tempfile
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy import ndarray
 
-from ...errors import Argument, RecordingError, Remedy
+from ...errors import Argument, Placeholder, RecordingError, Remedy
 
 TURN_TOLERANCE = 1.0    # [rad] of motion between two samples, besides a jump by a turn
 # time [s], names, positions, velocities, efforts
@@ -41,77 +42,12 @@ def unwrapped(angle: ndarray) -> tuple[ndarray, int]:
 
 
 @dataclass
-class Merged:
-    """Samples at the stamps of the joint with the most messages."""
-
-    names: tuple[str, ...]
-    time: ndarray
-    position: ndarray
-    velocity: ndarray | None
-    effort: ndarray | None
-    notes: list[str]
-
-
-@dataclass
 class _Series:
     """One quantity of one joint: numbers of its messages, stamps and values."""
 
     count: ndarray
     time: ndarray
     value: ndarray
-
-
-def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None) -> Merged:
-    """
-    Return the samples of all joints at common stamps.
-
-    Where all joints come in one message, stamps are those of the messages. Otherwise they are
-    those of the joint with the most messages, and the other joints are interpolated linearly.
-    Samples at which a joint was silent for more than MAX_MESSAGE_GAP of its periods are left out.
-
-    :param messages: see :meth:`~.recording.Recording.from_messages`, and its errors.
-    :param joints: to be kept; None: all.
-    :raises RecordingError: there is no position, or the stamps of a joint run backwards.
-    """
-    streams, refused = _sort(messages, joints)
-    notes = [f'{refused} messages refused: the numbers do not match the names'] if refused else []
-    series = _series(streams)
-    names = tuple(dict.fromkeys(name for quantity, name in series if quantity == 'position'))
-    if not names:
-        raise RecordingError(f'{source} has no joint positions', name='position',
-                             remedy='record sensor_msgs/JointState with names and positions'
-                             + (f' of {", ".join(joints)}' if joints else ''))
-    base = max((series['position', name] for name in names), key=lambda s: len(s.time))
-    used = {key: s for key, s in series.items() if key[1] in names}
-    if late := int(np.sum(np.diff(base.count) < 0)):
-        notes.append(f'{late} messages were out of order; sorted by time stamp')
-    together = all(np.array_equal(s.count, base.count) for s in used.values())
-    if not together:
-        _check_rising(used, source)
-        notes.append(f'the joints came in messages of {len(streams)} kinds, put together at the '
-                     f'stamps of the joint that came most often')
-    keep = np.ones(len(base.time), bool)
-    columns = {}
-    for key, s in used.items():
-        if np.array_equal(s.count, base.count):
-            columns[key] = s.value
-        else:
-            value = unwrapped(s.value)[0] if key[0] == 'position' else s.value
-            columns[key] = np.interp(base.time, s.time, value)
-            keep &= _covered(base.time, s.time)
-    if not keep.all():
-        notes.append(f'{np.sum(~keep)} samples left out: some joint has no message near them')
-    arrays: dict[str, ndarray | None] = {}
-    for quantity in QUANTITIES:
-        have = [name for name in names if (quantity, name) in columns]
-        arrays[quantity] = np.column_stack([columns[quantity, name] for name in names])[keep] \
-            if len(have) == len(names) else None
-        if 0 < len(have) < len(names):
-            rest = ', '.join(name for name in names if name not in have)
-            notes.append(f'{quantity} not used: missing for {rest}')
-    assert arrays['position'] is not None
-    return Merged(names, base.time[keep], arrays['position'], arrays['velocity'],
-                  arrays['effort'], notes)
 
 
 def _sort(messages: Iterable[Message],
@@ -151,6 +87,13 @@ def _series(streams: dict[tuple, list[tuple]]) -> dict[tuple[str, str], _Series]
     return series
 
 
+def usual_period(time: ndarray) -> float:
+    """Return the median of the intervals at which stamps (N,) [s] rise, NaN where none does."""
+    steps = np.diff(time)
+    rising = steps[steps > 0]
+    return float(np.median(rising)) if len(rising) else nan
+
+
 def by_stamp(time: ndarray) -> ndarray:
     """
     Return the order (N,) of samples that were received, by their stamps (N,) [s].
@@ -160,7 +103,7 @@ def by_stamp(time: ndarray) -> ndarray:
     steps = np.diff(time)
     if not (steps < 0).any() or not (steps > 0).any():
         return np.arange(len(time))
-    back = steps < -MAX_LATE_PERIODS * np.median(steps[steps > 0])
+    back = steps < -MAX_LATE_PERIODS * usual_period(time)
     return np.lexsort((time, np.r_[0, np.cumsum(back)]))
 
 
@@ -220,7 +163,7 @@ class Recording:
             raise RecordingError(f'the time in {self.source} is an array {time.shape}',
                                  name='time', value=time.shape,
                                  remedy='pass one stamp per sample, and at least one sample')
-        for name in ('position', 'velocity', 'effort'):
+        for name in QUANTITIES:
             if (given := getattr(self, name)) is None and name != 'position':
                 continue
             array = np.array(given, float)
@@ -234,22 +177,72 @@ class Recording:
     def __len__(self) -> int:
         return len(self.time)
 
+    @property
+    def efforts(self) -> ndarray:
+        """Return the efforts (N, nv); :class:`RecordingError` if there are none."""
+        if self.effort is None:
+            raise RecordingError(f'{self.source} has no efforts', name='effort', remedy=(
+                'record joint torques or motor currents, without which neither masses nor '
+                'friction can be identified; or name their columns: ',
+                Argument('columns', {'effort': 'tau{i}'})))
+        return self.effort
+
     @classmethod
     def from_messages(cls, messages: Iterable[Message], source: str = 'messages',
                       joints: Sequence[str] | None = None) -> 'Recording':
         """
-        Return the recording of a stream of joint states, see :func:`~.recording.merge`.
+        Return the recording of a stream of joint states, at common stamps.
+
+        Where all joints come in one message, stamps are those of the messages. Otherwise they are
+        those of the joint with the most messages, and the other joints are interpolated linearly.
+        Samples at which a joint was silent for more than MAX_MESSAGE_GAP of its periods are left
+        out.
 
         :param messages: tuples of time [s], names, positions, velocities and efforts; each of the
             latter has as many numbers as there are names, or none.
         :param source: name of the stream, for messages.
         :param joints: to be kept; None: all.
         :raises RecordingError: no message has a position, or messages with different joints cannot
-            be merged.
+            be merged, since the stamps of a joint run backwards.
         """
-        merged = merge(messages, source, joints)
-        return cls(merged.names, merged.time, merged.position, merged.velocity, merged.effort,
-                   source, tuple(merged.notes))
+        streams, refused = _sort(messages, joints)
+        notes = [f'{refused} messages refused: the numbers do not match the names'
+                 ] if refused else []
+        series = _series(streams)
+        names = tuple(dict.fromkeys(name for quantity, name in series if quantity == 'position'))
+        if not names:
+            raise RecordingError(f'{source} has no joint positions', name='position',
+                                 remedy='record sensor_msgs/JointState with names and positions'
+                                 + (f' of {", ".join(joints)}' if joints else ''))
+        base = max((series['position', name] for name in names), key=lambda s: len(s.time))
+        used = {key: s for key, s in series.items() if key[1] in names}
+        if late := int(np.sum(np.diff(base.count) < 0)):
+            notes.append(f'{late} messages were out of order; sorted by time stamp')
+        together = all(np.array_equal(s.count, base.count) for s in used.values())
+        if not together:
+            _check_rising(used, source)
+            notes.append(f'the joints came in messages of {len(streams)} kinds, put together at '
+                         'the stamps of the joint that came most often')
+        keep = np.ones(len(base.time), bool)
+        columns = {}
+        for key, s in used.items():
+            if np.array_equal(s.count, base.count):
+                columns[key] = s.value
+            else:
+                value = unwrapped(s.value)[0] if key[0] == 'position' else s.value
+                columns[key] = np.interp(base.time, s.time, value)
+                keep &= _covered(base.time, s.time)
+        if not keep.all():
+            notes.append(f'{np.sum(~keep)} samples left out: some joint has no message near them')
+        arrays: dict[str, Any] = {}
+        for quantity in QUANTITIES:
+            rest = [name for name in names if (quantity, name) not in columns]
+            if not rest:
+                arrays[quantity] = np.column_stack([
+                    columns[quantity, name][keep] for name in names])
+            elif len(rest) < len(names):
+                notes.append(f'{quantity} not used: missing for {", ".join(rest)}')
+        return cls(names, base.time[keep], source=source, notes=tuple(notes), **arrays)
 
     def of(self, joint_names: Sequence[str]) -> 'Recording':
         """
@@ -262,15 +255,14 @@ class Recording:
             raise RecordingError(
                 f'{self.source} has no joint {", ".join(missing)}', name=missing[0],
                 value=self.joint_names,
-                remedy=f'it has {", ".join(self.joint_names)}: record all joints of the model, '
-                       f'or lock those that did not move when the model is loaded')
+                remedy=(f'it has {", ".join(self.joint_names)}: record all joints of the model, '
+                        'lock those that did not move, or name the columns in their order (',
+                        Argument('joint_names', Placeholder('...')), ')'))
         extra = [name for name in self.joint_names if name not in names]
         notes = [f'left out, for the model has no such joint: {", ".join(extra)}'] if extra else []
         index = [self.joint_names.index(name) for name in names]
-        return replace(self, joint_names=names, position=self.position[:, index],
-                       velocity=None if self.velocity is None else self.velocity[:, index],
-                       effort=None if self.effort is None else self.effort[:, index],
-                       notes=(*self.notes, *notes))
+        return replace(self, joint_names=names, notes=(*self.notes, *notes), **{
+            quantity: array[:, index] for quantity, array in arrays_of(self).items()})
 
 
 def check_target(path: Path, force: bool) -> None:
@@ -324,17 +316,18 @@ def _write(path: Path, recording: Recording) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _arrays(recording: Recording) -> dict[str, Any]:
+def arrays_of(recording: Recording) -> dict[str, Any]:
+    """Return the arrays of the quantities that were recorded, by name."""
     return {name: array for name in QUANTITIES if (array := getattr(recording, name)) is not None}
 
 
 def _npz(file: BinaryIO, recording: Recording) -> None:
     np.savez_compressed(file, joint_names=np.array(recording.joint_names), time=recording.time,
-                        **_arrays(recording))
+                        **arrays_of(recording))
 
 
 def _csv(file: BinaryIO, recording: Recording) -> None:
-    arrays = _arrays(recording)
+    arrays = arrays_of(recording)
     text = TextIOWrapper(file, encoding='utf-8', newline='')
     out = csv.writer(text)
     out.writerow(['time', *(f'{quantity}_{name}' for quantity in arrays

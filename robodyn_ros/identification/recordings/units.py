@@ -14,21 +14,24 @@ from ...errors import RecordingError
 Unit = str | float
 Units = Mapping[str, Unit | Mapping[str, Unit]]
 
-ROTARY_UNITS = {
-    'position': {'rad': 1.0, 'deg': pi / 180, '°': pi / 180, 'rev': 2 * pi},
-    'velocity': {'rad/s': 1.0, 'deg/s': pi / 180, '°/s': pi / 180, 'rpm': pi / 30,
-                 'rad': 1.0, 'deg': pi / 180},
-    'effort': {'N·m': 1.0, 'Nm': 1.0, 'N.m': 1.0, 'N*m': 1.0,
-               'mN·m': 1e-3, 'mNm': 1e-3, 'mN.m': 1e-3, 'mN*m': 1e-3},
-}
-SLIDING_UNITS = {
-    'position': {'m': 1.0, 'mm': 1e-3},
-    'velocity': {'m/s': 1.0, 'mm/s': 1e-3},
-    'effort': {'N': 1.0, 'kN': 1e3},
-}
-CURRENT_UNITS = {'A': 1.0, 'mA': 1e-3}
 TIME_UNITS = {'s': 1.0, 'sec': 1.0, 'ms': 1e-3, 'msec': 1e-3, 'us': 1e-6, 'µs': 1e-6, 'usec': 1e-6,
               'ns': 1e-9, 'nsec': 1e-9}
+CURRENT_UNITS = {'A': 1.0, 'mA': 1e-3}
+ROTARY_UNITS = {
+    'time': TIME_UNITS,
+    'position': {'rad': 1.0, 'mrad': 1e-3, 'deg': pi / 180, '°': pi / 180, 'rev': 2 * pi},
+    'velocity': {'rad/s': 1.0, 'mrad/s': 1e-3, 'deg/s': pi / 180, '°/s': pi / 180, 'rpm': pi / 30,
+                 'rad': 1.0, 'deg': pi / 180},
+    'effort': {'N·m': 1.0, 'Nm': 1.0, 'N.m': 1.0, 'N*m': 1.0,
+               'mN·m': 1e-3, 'mNm': 1e-3, 'mN.m': 1e-3, 'mN*m': 1e-3, 'N·cm': 1e-2, 'Ncm': 1e-2,
+               'kN·m': 1e3, 'kNm': 1e3, **CURRENT_UNITS},
+}
+SLIDING_UNITS = {
+    'time': TIME_UNITS,
+    'position': {'m': 1.0, 'cm': 1e-2, 'mm': 1e-3},
+    'velocity': {'m/s': 1.0, 'cm/s': 1e-2, 'mm/s': 1e-3},
+    'effort': {'N': 1.0, 'kN': 1e3, **CURRENT_UNITS},
+}
 # Long forms of headers, each replaced by the short one
 SPELLED_UNITS = (
     ('degrees', 'deg'), ('degree', 'deg'), ('radians', 'rad'), ('radian', 'rad'),
@@ -53,8 +56,7 @@ def check(units: Units) -> None:
 
 def known(text: str) -> str:
     """Return the unit in a word of a header, or an empty string."""
-    every = {*TIME_UNITS, *CURRENT_UNITS}.union(
-        *ROTARY_UNITS.values(), *SLIDING_UNITS.values())
+    every = set[str]().union(*ROTARY_UNITS.values(), *SLIDING_UNITS.values())
     bare = text.replace(' ', '')
     short = bare.lower()
     for long, unit in SPELLED_UNITS:
@@ -64,10 +66,7 @@ def known(text: str) -> str:
 
 def fits(quantity: str, unit: str) -> bool:
     """Return whether a unit belongs to this quantity, for either kind of joint."""
-    if quantity == 'time':
-        return unit in TIME_UNITS
-    return unit in {**ROTARY_UNITS[quantity], **SLIDING_UNITS[quantity],
-                    **(CURRENT_UNITS if quantity == 'effort' else {})}
+    return unit in ROTARY_UNITS[quantity] or unit in SLIDING_UNITS[quantity]
 
 
 def factor(quantity: str, unit: Unit, kind: str) -> float:
@@ -84,14 +83,9 @@ def factor(quantity: str, unit: Unit, kind: str) -> float:
     """
     if not isinstance(unit, str):
         return float(unit)
-    mine, other = ROTARY_UNITS, SLIDING_UNITS
+    known, others = ROTARY_UNITS[quantity], SLIDING_UNITS[quantity]
     if kind == 'prismatic':
-        mine, other = other, mine
-    if quantity == 'time':
-        known, others = TIME_UNITS, {}
-    else:
-        current = CURRENT_UNITS if quantity == 'effort' else {}
-        known, others = {**mine[quantity], **current}, other[quantity]
+        known, others = others, known
     found = None
     for word in unit.split():
         bare = word.removeprefix('-')
