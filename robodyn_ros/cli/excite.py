@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from math import isinf
 from pathlib import Path
-from typing import Annotated, Any, TYPE_CHECKING
+from typing import Annotated, Any, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from rich.console import Console, Group
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..identification.excitation.optimize import Excitation
     from ..identification.motion import Motion
 
+T = TypeVar('T')
 NEAR_LIMIT = 0.7    # share of a limit
 PICTURE_OVERSAMPLING = 5    # points for each of the trajectory
 
@@ -65,7 +66,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            position: Annotated[float, typer.Option(
                help='Fraction of the range of each joint that may be used.')] = 0.95,
            ranges: Annotated[list[str], typer.Option(
-               '--range', metavar='JOINT=LOWER:UPPER', help='Allowed range of a joint (rad or m).')
+               '--range', metavar='[JOINT=]LOWER:UPPER', help='Allowed range of a joint (rad or '
+               'm).')
            ] = [],  # noqa: B006
            velocity_limit: Annotated[list[str], typer.Option(
                metavar='[JOINT=]V', help='Velocity limit, below that of the URDF.')
@@ -108,10 +110,11 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         check_new([output], '--output', 'choose another --output, or --force to replace it')
     model, shares = chosen.model, Shares(position, velocity, effort)
     series = Fourier(harmonics, period)
+    joint_names = model.joint_names
     limits = motion_limits(
-        model, shares, ranges=_ranges(ranges),
-        velocity=_by_joint('--velocity-limit', velocity_limit, model.joint_names),
-        acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
+        model, shares, ranges=_by_joint('--range', ranges, joint_names, _range, '-1.5:2'),
+        velocity=_by_joint('--velocity-limit', velocity_limit, joint_names, float, '2.5'),
+        acceleration=_by_joint('--acceleration', acceleration, joint_names, float, '2.5'))
     if not at:          # joints at the end of their range start in its middle
         chosen = replace(chosen, pose=np.where(
             (limits.lower < chosen.pose) & (chosen.pose < limits.upper), chosen.pose,
@@ -220,31 +223,24 @@ def _words(words: Iterable[str]) -> list[str]:
     return [word.strip() for word in ','.join(words).split(',') if word.strip()]
 
 
-def _by_joint(option: str, words: Iterable[str], joints: Sequence[str]) -> Mapping[str, float]:
-    """Return the numbers of ``name=value`` words; one without a name is for all joints."""
-    found: dict[str, float] = {}
+def _by_joint(option: str, words: Iterable[str], joints: Sequence[str], read: Callable[[str], T],
+              example: str) -> dict[str, T]:
+    """Return the values of ``name=value`` words; one without a name is for all joints."""
+    found: dict[str, T] = {}
     for word in _words(words):
         name, _, value = word.rpartition('=')
         try:
-            found |= dict.fromkeys([name.strip()] if name else joints, float(value))
+            found |= dict.fromkeys([name.strip()] if name else joints, read(value))
         except ValueError:
             raise ArgumentError(f'{option} {word!r} cannot be read', name=option, value=word,
-                                remedy='write a number for all joints, or a joint and a number: '
-                                       'joint1=2.5') from None
+                                remedy=f'write {example} for all joints, or joint1={example}'
+                                ) from None
     return found
 
 
-def _ranges(words: Iterable[str]) -> Mapping[str, tuple[float, float]]:
-    found = {}
-    for word in _words(words):
-        name, _, ends = word.rpartition('=')
-        try:
-            lower, upper = (float(end) for end in ends.split(':'))
-        except ValueError:
-            raise ArgumentError(f'--range {word!r} cannot be read', name='--range', value=word,
-                                remedy='write a joint and two ends: joint1=-1.5:2') from None
-        found[name.strip()] = lower, upper
-    return found
+def _range(ends: str) -> tuple[float, float]:
+    lower, upper = (float(end) for end in ends.split(':'))
+    return lower, upper
 
 
 def _figure(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray, ndarray],

@@ -61,7 +61,10 @@ def test_limits_hold_between_the_samples_that_were_looked_at(two_link, found):
     assert (np.abs(tau) <= limits.effort * 1.001).all()
     assert (limits.velocity == 0.8 * two_link.model.velocity_limit).all()
     use = found.usage
-    assert max(v.max() for v in use.of(limits).values()) > 0.95
+    shares = [np.maximum(use.upper - limits.middle, limits.middle - use.lower) / limits.half, *(
+        getattr(use, name) / getattr(limits, name) for name in (
+            'velocity', 'acceleration', 'effort'))]
+    assert np.max(shares) > 0.95
     for values, most in ((q.max(0), use.upper), (-q.min(0), -use.lower),
                          (np.abs(qd).max(0), use.velocity),
                          (np.abs(qdd).max(0), use.acceleration)):

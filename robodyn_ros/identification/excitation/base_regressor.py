@@ -12,7 +12,7 @@ from numpy import ndarray
 from scipy.linalg import qr
 
 from ..estimation.base_parameters import above_rounding, independent_columns
-from ..estimation.regression import triangle
+from ..estimation.regression import INERTIAL_PARAMETERS, triangle
 from ..motion import Motion
 from ...dynamics import Batch, Dynamics
 from ...errors import Argument, IdentificationError, Remedy
@@ -45,9 +45,9 @@ class Shares:
 @dataclass(frozen=True)
 class Limits:
     """
-    Limits of a motion with margins taken off, (nv,) each.
+    Limits of a motion with margins taken off, or the largest values of one, (nv,) each.
 
-    :param lower, upper: [rad | m].
+    :param lower, upper: ends of the range of positions [rad | m].
     :param velocity: [rad/s | m/s].
     :param acceleration: [rad/s² | m/s²]; inf where only the effort limit bounds it.
     :param effort: [N·m | N]; inf where there is no limit.
@@ -58,6 +58,16 @@ class Limits:
     velocity: ndarray
     acceleration: ndarray
     effort: ndarray
+
+    @property
+    def middle(self) -> ndarray:
+        """Return the middle (nv,) of the range of positions [rad | m]."""
+        return (self.lower + self.upper) / 2
+
+    @property
+    def half(self) -> ndarray:
+        """Return half of the range (nv,) of positions [rad | m]."""
+        return (self.upper - self.lower) / 2
 
 
 def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
@@ -117,7 +127,6 @@ def _refuse(name: str, problem: str, value: object, remedy: Remedy) -> NoReturn:
 
 # Of eigenvalues (n,), rising: the value, and its derivative by each of them
 Criterion = Callable[[ndarray], tuple[float, ndarray]]
-BODY_PARAMETERS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 # Terms of a joint besides the inertia of the bodies, and their columns
 JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
                'armature': ('armature',)}
@@ -185,16 +194,6 @@ def of_matrix(criterion: Criterion, matrix: ndarray) -> tuple[float, ndarray]:
     return value, (2.0 * (tall @ vectors) * slope @ vectors.T).reshape(matrix.shape)
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Largest position [rad | m], velocity [1/s] and acceleration [1/s²] of each joint (nv,)."""
-
-    lower: ndarray
-    upper: ndarray
-    velocity: ndarray
-    acceleration: ndarray
-
-
 class BaseRegressor:
     """
     Independent, scaled columns of the regressor of any motion.
@@ -222,14 +221,14 @@ class BaseRegressor:
                                           remedy=f'choose of {", ".join(JOINT_TERMS)}')
         self._batch, self._include = dynamics.batch, tuple(
             name for name in JOINT_TERMS if name in include)
-        self.sizes = Sizes(limits.lower, limits.upper, limits.velocity,
-                           np.minimum(limits.acceleration, fastest))
+        #: Limits of the states, (nv,) each.
+        self.sizes = replace(limits, acceleration=np.minimum(limits.acceleration, fastest))
         states = self._random_states()
         effort = np.abs(self._batch.inverse_dynamics(*states)).max(0)
         self._weights = 1.0 / np.where(np.isfinite(limits.effort), limits.effort,
                                        np.where(effort > 0.0, effort, 1.0))
         model = dynamics.model
-        names = [f'{link} {what}' for link in model.link_names for what in BODY_PARAMETERS] + [
+        names = [f'{link} {what}' for link in model.link_names for what in INERTIAL_PARAMETERS] + [
             f'{joint} {what}' for term in self._include for what in JOINT_TERMS[term]
             for joint in model.joint_names]
         self._chosen, self._scale = np.arange(len(names)), np.ones(len(names))

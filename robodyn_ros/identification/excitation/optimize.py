@@ -4,7 +4,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -37,29 +36,6 @@ DEFAULT_SERIES = Fourier(harmonics=5, period=10.0)
 ROUNDS = ((1.0, 30.0, 40), (4.0, 300.0, 50), (4.0, 1000.0, 20))
 WAYPOINTS_PER_WAVE = 40    # of the last harmonic; quintics between them are exact to 1e-9
 LBFGS_MEMORY = 20    # steps
-
-
-@dataclass(frozen=True)
-class Usage:
-    """
-    Largest values of a motion on a fine grid, (nv,) each; units as in :class:`Limits`.
-
-    :param lower, upper: ends of the range of positions.
-    """
-
-    lower: ndarray
-    upper: ndarray
-    velocity: ndarray
-    acceleration: ndarray
-    effort: ndarray
-
-    def of(self, limits: Limits) -> dict[str, ndarray]:
-        """Return the share of each limit by name, (nv,) each."""
-        middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
-        return {'position': np.maximum(self.upper - middle, middle - self.lower) / half,
-                'velocity': self.velocity / limits.velocity,
-                'acceleration': self.acceleration / limits.acceleration,
-                'effort': self.effort / limits.effort}
 
 
 class MotionCost:
@@ -142,15 +118,15 @@ class MotionCost:
         """Return the rows of a motion, and those that stand for the known motions."""
         return np.concatenate([matrix, np.sqrt(len(matrix)) * self._known])
 
-    def usage(self, coefficients: ndarray) -> Usage:
-        """Return the largest values of a motion."""
+    def usage(self, coefficients: ndarray) -> Limits:
+        """Return the largest values of a motion, on a fine grid."""
         q, qd, qdd = self._motion(self._check, coefficients)
         # Between the samples of a series the peaks are higher by this at most, see Fourier.grid
         peak = 1.0 / np.cos(np.pi / CHECKS_PER_WAVE)
-        return Usage(self._pose + peak * (q.min(0) - self._pose),
-                     self._pose + peak * (q.max(0) - self._pose),
-                     peak * np.abs(qd).max(0), peak * np.abs(qdd).max(0),
-                     np.abs(self.effort(q, qd, qdd)).max(0))
+        return Limits(self._pose + peak * (q.min(0) - self._pose),
+                      self._pose + peak * (q.max(0) - self._pose),
+                      peak * np.abs(qd).max(0), peak * np.abs(qdd).max(0),
+                      np.abs(self.effort(q, qd, qdd)).max(0))
 
     def effort(self, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:
         """Return the efforts (N, nv) [N·m | N] of a motion, friction of the model included."""
@@ -188,9 +164,9 @@ class MotionCost:
                  ) -> float:
         """Return the weighted penalty and add its derivatives by q, q̇, q̈ to ``slopes``."""
         (q, qd, qdd), limits, total = motion, self.limits, 0.0
-        middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
         for kind, (value, limit) in enumerate((
-                (q - middle, half), (qd, limits.velocity), (qdd, limits.acceleration))):
+                (q - limits.middle, limits.half), (qd, limits.velocity),
+                (qdd, limits.acceleration))):
             excess, slope = _excess(value, limit)
             total += np.sum(excess**2)
             slopes[kind] += 2.0 * weight * excess * slope
@@ -246,7 +222,7 @@ class Excitation:
     attempts: tuple[Attempt, ...]
     best: int
     columns: tuple[str, ...]
-    usage: Usage
+    usage: Limits
     limits: Limits
     notes: tuple[str, ...]
 
@@ -316,8 +292,8 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
         cost = MotionCost(dynamics, series, pose, limits, regressor, collisions, after)
         random = np.random.default_rng([seed, number])
         begin = _fitted(cost, random.normal(size=(model.nv, series.size)))
-        motion = cost.inside(_optimised(cost, begin, criterion, partial(
-            _forward, progress, number, starts)))
+        motion = cost.inside(_optimised(cost, begin, criterion, lambda share, number=number:
+                                        progress((number + share) / starts)))
         attempts.append(Attempt(cost.quality(begin), motion if motion is None
                                 else cost.quality(motion)))
         motions.append(motion)
@@ -334,14 +310,10 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
                       regressor.names, cost.usage(chosen), limits, tuple(_notes(collisions)))
 
 
-def _forward(progress: Callable[[float], None], number: int, starts: int, share: float) -> None:
-    progress((number + share) / starts)
-
-
 def _fitted(cost: MotionCost, coefficients: ndarray) -> ndarray:
     """Return a random motion scaled, joint by joint, to the velocities, then to all limits."""
-    shares = cost.usage(coefficients).of(cost.limits)
-    fast = coefficients / shares['velocity'][:, None]
+    share = cost.usage(coefficients).velocity / cost.limits.velocity
+    fast = coefficients / share[:, None]
     inside = cost.inside(fast)
     return MIN_SCALE * fast if inside is None else inside
 
