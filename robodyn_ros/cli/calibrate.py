@@ -19,7 +19,7 @@ from .options import (
     command, connected, console, Force, NodeName, output, playing, RUN, seconds_bar, SimTime,
     States, table, Wait, wait_with_bar)
 from .recording_options import OF_LOAD
-from ..errors import check_new, IdentificationError, require_modules, RosError
+from ..errors import check_new, IdentificationError, require_modules, RosError, writing
 
 if TYPE_CHECKING:
     from ..control.learning import CollisionThresholds
@@ -76,7 +76,8 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
         values = {name: [round(float(x), 4) for x in value]
                   for name, value in found._asdict().items()}
         if output is not None:
-            output.write_text(parameter_file(values, model), encoding='utf-8')
+            with writing(output, '--output'):
+                output.write_text(parameter_file(values, model), encoding='utf-8')
             out.print(f'written: {output}')
         if setting:
             controller.set(values)
@@ -105,9 +106,8 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     assert quiet.velocity is not None and quiet.effort is not None      # the topic has both
     bias = Batch(model).inverse_dynamics(quiet.position, quiet.velocity,
                                          np.zeros_like(quiet.position))
-    limit = (settings.per_joint(model, 'effort_limit') if settings.effort_limit
-             else model.effort_limit)
-    return thresholds(quiet.velocity, bias, quiet.effort, limit, margin=margin)
+    return thresholds(quiet.velocity, bias, quiet.effort,
+                      settings.per_joint(model, 'effort_limit'), margin=margin)
 
 
 def show(found: CollisionThresholds, model: RobotModel, moved: ndarray, out: Console) -> None:
@@ -148,13 +148,14 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
 
     The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
     """
-    from .identification_report import load_table
+    from .identification_report import print_load
     from ..identification.excitation.payload_motion import payload_motion
 
     out = console()
     with playing('calibrate payload', node, states, sim_time, wait) as (here, controller, player):
         settings = controller.settings()
-        robot, offset = _empty(controller.model(), settings)
+        robot = replace(settings, payload_mass=0.0).loaded(controller.model())
+        offset = settings.per_joint(robot, 'friction_offset')
         frame = frame or settings.payload_frame or robot.link_names[-1]
         pose = player.pose(robot.joint_names)
         motion = payload_motion(slowed(robot, settings), frame, pose, amplitude=amplitude,
@@ -162,9 +163,7 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
         _announce(motion, frame, out)
         recording = recorded(here, player, motion.trajectory, states, wait, out)
         found = estimate(recording, robot, frame, offset)
-        out.print(load_table(found, robot.joint_names))
-        for line in found.unseen:
-            out.print(f'! not determined: {line}', style='yellow')
+        print_load(found, robot.joint_names, out)
         if setting:
             _check_determined(found)
             _set(controller, _found(found), frame, out)
@@ -189,19 +188,11 @@ def estimate(recording: Recording, robot: RobotModel, frame: str, offset: ndarra
     return find_payload(robot, motion, frame, offset)
 
 
-def _empty(model: RobotModel, settings: Settings) -> tuple[RobotModel, ndarray]:
-    """Return the model as the controller has it, without payload, and effort offsets (nv,)."""
-    offset = (settings.per_joint(model, 'friction_offset') if settings.friction_offset
-              else np.zeros(model.nv))
-    return replace(settings, payload_mass=0.0).loaded(model), offset
-
-
 def slowed(robot: RobotModel, settings: Settings) -> RobotModel:
     """Return the robot with the limits of the controller, where they are lower."""
-    limits = {name: settings.per_joint(robot, name) if getattr(settings, name)
-              else getattr(robot, name) for name in ('velocity_limit', 'effort_limit')}
-    return replace(robot, velocity_limit=settings.velocity_scale * limits['velocity_limit'],
-                   effort_limit=limits['effort_limit'])
+    return replace(robot, effort_limit=settings.per_joint(robot, 'effort_limit'),
+                   velocity_limit=settings.velocity_scale * settings.per_joint(
+                       robot, 'velocity_limit'))
 
 
 def _announce(motion: PayloadMotion, frame: str, out: Console) -> None:

@@ -137,6 +137,7 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     from ..identification.estimation.search import find_effects
     from ..identification.options import PreparationOptions
     from ..identification.recorded_motion import checked_motion, require_torques
+    from ..identification.result import of_estimate, of_model
 
     require_torques(recording)
     motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPT_OPTIONS)).motion
@@ -145,8 +146,7 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     mounting, way = find_effects(robot, sliding(train), selection, ['presliding'])
     selection = replace(selection, presliding=way, moving=SLIDING_VELOCITY)
     found = identify(robot, train, selection, 'consistent')
-    before = rms(test.effort - predicted(robot, test))
-    after = rms(test.effort - found.predict(test))
+    before, after = of_model(robot, test).rms, of_estimate(found, test).rms
     if not np.linalg.norm(after / robot.effort_limit) < np.linalg.norm(
             before / robot.effort_limit):
         raise IdentificationError(
@@ -180,20 +180,6 @@ def position_noise(position: ndarray) -> ndarray:
     return np.sqrt((np.diff(position, 3, axis=0)**2).mean(0) / 20.0)
 
 
-def predicted(robot: RobotModel, motion: Motion) -> ndarray:
-    """Return the efforts (N, nv) of a model with its friction [N·m | N]."""
-    from ..dynamics import Batch
-
-    batch = Batch(robot)
-    return batch.inverse_dynamics(motion.position, motion.velocity, motion.acceleration) \
-        + batch.friction(motion.velocity)
-
-
-def rms(errors: ndarray) -> ndarray:
-    """Return the root mean square (nv,) of errors (N, nv)."""
-    return np.sqrt((errors**2).mean(0))
-
-
 def errors_table(found: Calibration, robot: RobotModel) -> Table:
     """Return errors and friction of each joint."""
     out = table('Efforts of the last third, which was not fitted', 'joint', 'RMS error before',
@@ -207,18 +193,12 @@ def errors_table(found: Calibration, robot: RobotModel) -> Table:
 
 def write(folder: Path, found: Calibration, robot: RobotModel, urdf: str) -> tuple[Path, Path]:
     """Write the corrected URDF and the parameter file of the friction; return their paths."""
-    from ..identification.result_files import FRICTION, friction_parameters, URDF, write_friction
-    from ..identification.urdf_update import corrected_urdf, urdf_with_friction
+    from ..identification.result_files import (
+        FRICTION, friction_parameters, write_friction, write_urdf)
 
-    paths = folder / URDF, folder / FRICTION
-    inertial = found.estimate.parameters[:10 * robot.nb].reshape(-1, 10)
-    friction = found.estimate.with_friction()
+    friction, parameters = found.estimate.with_friction(), friction_parameters(found.estimate)
     if found.distance.any():
         friction = replace(friction, presliding_distance=found.distance)
-    text = corrected_urdf(urdf, robot, inertial)
-    paths[0].write_text(urdf_with_friction(text, robot, friction), encoding='utf-8')
-    parameters = friction_parameters(found.estimate)
-    if found.distance.any():
         parameters['presliding_distance'] = found.distance.round(6).tolist()
-    write_friction(paths[1], parameters, robot.joint_names)
-    return paths
+    write_friction(file := folder / FRICTION, parameters, robot.joint_names)
+    return write_urdf(folder, urdf, robot, found.estimate, friction), file

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 from numpy import ndarray
+from rich.console import Console
 from rich.table import Table
 
 from .options import table
@@ -84,8 +85,8 @@ def summary_table(found: Identification) -> Table:
     return out
 
 
-def load_table(found: Payload, joints: Sequence[str]) -> Table:
-    """Return mass, center of mass and inertia of a load, with standard errors."""
+def print_load(found: Payload, joints: Sequence[str], console: Console) -> None:
+    """Print a load with standard errors, and what its motion does not determine."""
     out = table(f'Load at {found.frame}', 'quantity', 'value', 'standard error')
     out.add_row('mass [kg]', f'{found.mass:.4f}', f'{found.mass_error:.2g}')
     for axis, value, error in zip('xyz', found.com, found.com_error):
@@ -96,7 +97,9 @@ def load_table(found: Payload, joints: Sequence[str]) -> Table:
                         f'{found.inertia[a, b]:.4g}', f'{found.inertia_error[a, b]:.2g}')
     for name, before, after in zip(joints, found.without, found.sigma):
         out.add_row(f'{name}: RMS left without, with it', f'{before:.4g}', f'{after:.4g}')
-    return out
+    console.print(out)
+    for line in found.unseen:
+        console.print(f'! not determined: {line}', style='yellow')
 
 
 def band_table(band: PredictionBand, sigma: ndarray) -> Table:
@@ -204,8 +207,7 @@ def _add_parameters(page: Report, found: Identification) -> None:
                    base.base_names, {'found': estimate.values / size, 'URDF': before},
                    errors / size, f'URDF beyond ± {PLOT_LIMIT}: at the edge')
     page.rich('', friction_table(found))
-    if found.band is not None:
-        page.rich('', band_table(found.band, estimate.sigma))
+    page.rich('', band_table(found.band, estimate.sigma))
 
 
 def _add_motion(page: Report, found: Identification) -> None:

@@ -239,8 +239,7 @@ def _print_tables(found: Identification, out: Console) -> None:
     for name, why in found.absent.items():
         out.print(f'{name}: {why}')
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
-    if found.band is not None:
-        out.print(band_table(found.band, found.estimate.sigma))
+    out.print(band_table(found.band, found.estimate.sigma))
 
 
 def _scene(moving: MovingRobot, out: Console) -> str:

@@ -55,12 +55,13 @@ def _prepared(recording: Recording, robot: CatalogRobot, friction: Path | None,
               ) -> tuple[Motion, RobotModel, ndarray, ModelErrors | None]:
     """Return the checked motion, model and offsets (nv,) with friction, errors; print issues."""
     from ..identification.options import by_kind
-    from ..identification.recorded_motion import checked_motion
+    from ..identification.recorded_motion import checked_motion, require_torques
+    from ..identification.recordings.recording import usual_period
     from ..identification.result_files import conditions_of
 
+    require_torques(recording)
     if (found := None if friction is None else conditions_of(friction)) is not None:
-        rate = 1.0 / float(np.median(np.diff(recording.time)))
-        if options.cutoff is None and found.cutoff < rate / 2.0:
+        if options.cutoff is None and found.cutoff < 0.5 / usual_period(recording.time):
             options = replace(options, cutoff=found.cutoff)
         delay = found.delay if delay is None else delay
         show([f'delay of the efforts {1e3 * delay:.4g} ms'
@@ -83,7 +84,7 @@ def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, nda
 def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
             delay: float | None, options: PreparationOptions, out: Console) -> dict[str, Any]:
     """Identify the load at a frame; print and return it as parameters of the controller."""
-    from .identification_report import load_table
+    from .identification_report import print_load
     from ..identification.estimation.payload import find_payload
     from ..identification.options import by_kind
     from ..identification.physics_checks import motion_issues
@@ -94,10 +95,8 @@ def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: P
                                               OF_LOAD)
     found = find_payload(model, motion, frame, offset, errors)
     loaded = with_payload(model, frame, found.mass, found.com.tolist(), found.inertia)
-    show(by_kind(motion_issues(motion, loaded, motion.cutoff, motion.effort_unit, OF_LOAD)), out)
-    out.print(load_table(found, robot.model.joint_names))
-    for line in found.unseen:
-        out.print(f'! not determined: {line}', style='yellow')
+    show(by_kind(motion_issues(motion, loaded, OF_LOAD)), out)
+    print_load(found, robot.model.joint_names, out)
     out.print('\nparameters of the controller:')
     values = {'payload_frame': found.frame, 'payload_mass': round(found.mass, 4),
               'payload_com': [round(value, 4) for value in found.com.tolist()]}
@@ -127,15 +126,19 @@ def drive_gains(robot: CatalogRobot, recordings: Sequence[Path], load: tuple[Pat
     if not (loaded is None) == (mass == 0.0) == (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
                             value=str(loaded), remedy='pass all three, or none')
+    name, _, value = known.partition('=')
+    gain = numbers('--known', value)
+    if known and len(gain) != 1:
+        raise ArgumentError(f'--known {known!r} cannot be read', name='--known', value=known,
+                            remedy='write a joint and its gain: joint1=12.5')
     motions = _currents([*recordings, *([loaded] if loaded else [])], robot, reading, options, out)
     bodies = with_payload(robot.model, frame, mass, numbers('--com', com)) if loaded else None
     selection, _ = decimated(USUAL_PARAMETERS, motions[0])
-    name, _, value = known.partition('=')
-    found = estimated(robot.model, motions, replace(selection, armature=True),
+    found = estimated(robot.model, motions, selection,
                       [None] * len(recordings) + ([bodies] if bodies else []),
                       name if name in robot.model.joint_names else '')
     if known:
-        found = found.anchored(name, numbers('--known', value)[0])
+        found = found.anchored(name, gain[0])
     report(found, out)
     return {'joints': found.joint_names, 'gains': found.gains, 'relative': found.relative,
             'standard_errors': found.standard_errors}

@@ -3,7 +3,7 @@
 """Fit of recorded efforts to the model's, its robustness, and the direction of gravity."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,8 +25,7 @@ MIN_CONFIRMED_SHARE = 0.9    # of an effort, without friction, that confirms the
 SAME_AXIS_ANGLE = np.radians(15.0)    # from an axis of the base, within which this axis is meant
 
 
-@dataclass(frozen=True)
-class States:
+class States(NamedTuple):
     """Samples of a motion, (N, nv) each."""
 
     position: ndarray
@@ -35,20 +34,23 @@ class States:
 
     def scaled(self, factor: ndarray) -> 'States':
         """Return the states if joint j was recorded in units of ``factor[j]``."""
-        return States(self.position * factor, self.velocity * factor, self.acceleration * factor)
+        return States(*(array * factor for array in self))
 
     def ordered(self, order: ndarray) -> 'States':
         """Return the states if column ``order[j]`` is of joint j."""
-        return States(self.position[:, order], self.velocity[:, order],
-                      self.acceleration[:, order])
+        return States(*(array[:, order] for array in self))
+
+    def every(self, step: int) -> 'States':
+        """Return one in so many samples."""
+        return States(*(array[::step] for array in self))
 
 
-def thin(motion: Motion, cutoff: float) -> tuple[States, ndarray]:
+def thin(motion: Motion) -> tuple[States, ndarray]:
     """Return samples that are far enough apart to be independent, and their efforts."""
-    apart = motion.rate / (4 * cutoff) if np.isfinite(cutoff) else 1.0
+    apart = motion.rate / (4 * motion.cutoff)
     step = max(1, round(apart), -(-len(motion) // MAX_SAMPLES))
-    return States(motion.position[::step], motion.velocity[::step],
-                  motion.acceleration[::step]), motion.effort[::step]
+    states = States(motion.position, motion.velocity, motion.acceleration)
+    return states.every(step), motion.effort[::step]
 
 
 class Fit:
@@ -66,8 +68,7 @@ class Fit:
                  weightless: bool = False, weight: ndarray | None = None):
         self._weight = np.ones(effort.shape[1]) if weight is None else weight
         self.states, self.effort = states, effort
-        self.model_effort = batch.inverse_dynamics(
-            states.position, states.velocity, states.acceleration)
+        self.model_effort = batch.inverse_dynamics(*states)
         self.gravity = batch.gravity(states.position)
         if weightless:
             self.model_effort -= self.gravity
@@ -155,7 +156,7 @@ def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfiden
     slopes, holds, power = [], [], np.zeros(model.nv)
     states, rest = fit.states, np.zeros_like(fit.states.position)
     # Efforts are linear in the parameters of the bodies; rotors are those of the model
-    moving = batch.regressor(states.position, states.velocity, states.acceleration)
+    moving = batch.regressor(*states)
     weighing = batch.regressor(states.position, rest, rest)
     for parameters in _others(model):
         effort = moving @ parameters + model.armature * states.acceleration

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prepared motion: equidistant samples in SI units, filtered."""
 
-from dataclasses import dataclass, replace
-from math import inf
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from math import inf, isnan
+from typing import Any, cast, NamedTuple, TypeVar
 
 import numpy as np
 from numpy import ndarray
@@ -12,8 +13,11 @@ from scipy.interpolate import CubicSpline
 
 from .filtering import choose_cutoff, Cutoff, derivatives, FILTER_ORDER, LowPass
 from .options import PreparationOptions
-from .recordings.recording import Recording
+from .recordings.recording import Recording, usual_period
 from ..errors import IdentificationError, RecordingError
+
+T = TypeVar('T')
+MOTION_ARRAYS = 'time', 'position', 'velocity', 'acceleration', 'effort'
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,7 @@ class Motion:
     segments: tuple[tuple[int, int], ...]
     cutoff: float = inf
     effort_unit: str = 'N·m'
+    _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -51,10 +56,19 @@ class Motion:
     def part(self, begin: int, end: int) -> 'Motion':
         """Return samples ``begin`` to ``end``, without the latter."""
         inside = [(max(a, begin), min(b, end)) for a, b in self.segments]
-        arrays = {name: getattr(self, name)[begin:end] for name in (
-            'time', 'position', 'velocity', 'acceleration', 'effort')}
-        return replace(self, **arrays, segments=tuple(
-            (a - begin, b - begin) for a, b in inside if a < b))
+        return self.samples(slice(begin, end), [
+            (a - begin, b - begin) for a, b in inside if a < b])
+
+    def samples(self, index: ndarray | slice, segments: Iterable[tuple[int, int]]) -> 'Motion':
+        """Return the samples of these indices, which make these segments."""
+        return replace(self, segments=tuple(segments), **{
+            name: getattr(self, name)[index] for name in MOTION_ARRAYS})
+
+    def once(self, key: tuple[Any, ...], compute: Callable[[], T]) -> T:
+        """Return what depends on this motion and a key alone; it is kept as long as the motion."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return cast(T, self._kept[key])
 
     def later(self, delay: float) -> 'Motion':
         """
@@ -78,10 +92,7 @@ class Motion:
             raise IdentificationError(
                 f'no sample has efforts {delay:g} s after the position', name='delay', value=delay,
                 remedy='use a delay that is shorter than the segments of the motion')
-        index = np.concatenate(kept)
-        arrays = {name: getattr(self, name)[index] for name in (
-            'time', 'position', 'velocity', 'acceleration')}
-        return replace(self, **arrays, segments=tuple(zip(ends, ends[1:])),
+        return replace(self.samples(np.concatenate(kept), zip(ends, ends[1:])),
                        effort=np.concatenate(efforts))
 
     def split(self, share: float) -> tuple['Motion', 'Motion']:
@@ -131,24 +142,23 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
     if len(usable) < len(time):
         notes.append(f'{len(time) - len(usable)} samples with a number that is not finite are '
                      f'treated as missing')
-    steps = np.diff(time[usable])
-    if not (steps > 0).any():
+    period = usual_period(time[usable])
+    if isnan(period):
         raise RecordingError('the stamps never rise', name='time', value=time[:5].tolist(),
                              remedy='say which column is the time, or give the rate')
-    period = float(np.median(steps[steps > 0]))
-    alike = np.abs(steps) <= DUPLICATE_INTERVAL * period
+    alike = np.abs(np.diff(time[usable])) <= DUPLICATE_INTERVAL * period
     if alike.any():
         usable = usable[np.r_[True, ~alike]]
-        steps = np.diff(time[usable])
         notes.append(f'{np.sum(alike)} samples with the stamp of the one before are left out')
-        period = float(np.median(steps[steps > 0]))
+        period = usual_period(time[usable])
+    steps = np.diff(time[usable])
     regular = steps[(steps > 0) & (steps < DROPPED_INTERVAL * period)]
     # The mean if stamps are only rounded; with jitter the usual interval
     even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDING_TOLERANCE * period
     rate = float(f'{1 / (np.mean(regular) if even else period):.6g}')
     limit = MAX_BRIDGED_GAP * period if gap is None else gap
     back, ahead = steps < 0, steps > limit
-    notes += _described(time[usable], period, limit)
+    notes += _described(time[usable], regular, period, limit)
     shift = np.zeros(len(usable))
     shift[1:] = np.cumsum(np.where(back, period - steps, 0.0))
     moved = np.array(time, float)
@@ -170,9 +180,8 @@ def grid(time: ndarray, rate: float) -> ndarray | None:
     return time[0] + np.arange(count) / rate
 
 
-def _described(time: ndarray, period: float, limit: float) -> list[str]:
+def _described(time: ndarray, regular: ndarray, period: float, limit: float) -> list[str]:
     notes, steps = [], np.diff(time)
-    regular = steps[(steps > 0) & (steps < DROPPED_INTERVAL * period)]
     spread = np.percentile(regular, [1, 99])
     notes.append(f'period {1e3 * period:.6g} ms; 98 % of intervals without a lost sample within '
                  f'{1e3 * spread[0]:.4g} to {1e3 * spread[1]:.4g} ms')
@@ -197,13 +206,11 @@ class Prepared(NamedTuple):
     A prepared recording.
 
     :param motion: filtered, on an equidistant grid.
-    :param derived_velocity: (N, nv) derivative of the filtered position [rad/s | m/s].
     :param measured_velocity: (N, nv) the recorded one, filtered as the positions, or None.
     :param notes: choices that were made, one line each.
     """
 
     motion: Motion
-    derived_velocity: ndarray
     measured_velocity: ndarray | None
     notes: tuple[str, ...]
 
@@ -235,7 +242,7 @@ def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
              'velocity and acceleration: derivatives of the filtered position',
              f'motion: {len(motion)} samples at {motion.rate:.6g} Hz in {len(motion.segments)} '
              'segments')
-    return Prepared(motion, np.vstack([part['derived'] for part in parts]), measured, notes)
+    return Prepared(motion, measured, notes)
 
 
 def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> list[str]:
@@ -250,8 +257,7 @@ def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> l
 
 def _signals(recording: Recording) -> dict[str, ndarray]:
     """Return what is to be filtered; a sample of which something is not finite is NaN in all."""
-    assert recording.effort is not None     # missing efforts are never accepted
-    signals = {'position': recording.position, 'effort': recording.effort}
+    signals = {'position': recording.position, 'effort': recording.efforts}
     velocity = recording.velocity
     if velocity is not None and np.isfinite(velocity).all() and velocity.any():
         signals['velocity'] = velocity
@@ -308,7 +314,8 @@ def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
             f'{count / rate:.3g} s of {recording.source} can be used', name='time',
             value=count / rate,
             remedy=f'use at least {MIN_DURATION:g} s without a gap or a step of the clock, and '
-                   f'tens of seconds for a good result; a higher cutoff cuts less away at borders')
+                   'tens of seconds for a good result; a higher cutoff cuts less away at borders, '
+                   'a lower one bridges longer gaps')
     ends = np.cumsum([0, *(len(part['time']) for part in parts)]).tolist()
 
     def whole(key: str) -> ndarray:

@@ -4,7 +4,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 import numpy as np
 
@@ -13,18 +12,6 @@ from ..errors import (
     remedy_text)
 
 MAX_DETAILED = 3    # issues of one kind with a message; for the others the names are listed
-
-
-class Severity(Enum):
-    """Whether an issue stops the identification."""
-
-    ERROR = 'error'
-    WARNING = 'warning'
-
-    @classmethod
-    def of(cls, is_error: bool) -> 'Severity':
-        """Return ERROR or WARNING."""
-        return cls.ERROR if is_error else cls.WARNING
 
 
 @dataclass(frozen=True)
@@ -38,7 +25,7 @@ class DataIssue:
     :param message: the finding, with the numbers that show it.
     :param remedy: correction; arguments that it proposes are data.
     :param value: the decisive number.
-    :param severity: whether it stops the identification.
+    :param fatal: whether it stops the identification, unless its kind is accepted.
     """
 
     kind: str
@@ -46,7 +33,11 @@ class DataIssue:
     message: str
     remedy: Remedy
     value: float
-    severity: Severity = Severity.ERROR
+    fatal: bool = True
+
+    def stops(self, accept: Sequence[str]) -> bool:
+        """Return whether it stops an identification that accepts these kinds."""
+        return self.fatal and self.kind not in accept
 
     def render(self, write: Callable[[Argument], str] = str) -> str:
         """Return the issue in one line; ``write`` returns a proposed argument as text."""
@@ -73,8 +64,7 @@ def raise_errors(issues: Iterable[DataIssue], accept: Sequence[str]) -> tuple[Da
         messages of all errors of its kind.
     """
     issues = tuple(issues)
-    errors = [issue for issue in issues
-              if issue.severity is Severity.ERROR and issue.kind not in accept]
+    errors = [issue for issue in issues if issue.stops(accept)]
     if errors:
         first, *_ = by_kind([issue for issue in errors if issue.kind == errors[0].kind])
         raise RecordingError(
@@ -108,7 +98,7 @@ class PreparationOptions:
     :param cutoff: of the low-pass filter [Hz], infinite for none; None:
         :func:`~.filtering.choose_cutoff`.
     :param why: reason of the cut-off, for the notes.
-    :param accept: kinds of :class:`~.data_issue.DataIssue` that do not stop the identification.
+    :param accept: kinds of :class:`DataIssue` that do not stop the identification.
     """
 
     rate: float | None = None
@@ -186,13 +176,11 @@ class ParameterSelection:
             raise IdentificationError(f'presliding is {self.presliding!r}', name='presliding',
                                       value=self.presliding, remedy='use a distance, or 0 for '
                                       'the smooth sign of the velocity')
-        if self.load and not self.coulomb:
-            raise IdentificationError('friction cannot grow with the load without Coulomb '
-                                      'friction', name='load', value=True,
-                                      remedy='choose both, or neither')
-        if self.static and not self.coulomb:
-            raise IdentificationError('static friction cannot be found without Coulomb friction',
-                                      name='static', value=True, remedy='choose both, or neither')
+        for name in ('static', 'load'):
+            if getattr(self, name) and not self.coulomb:
+                raise IdentificationError(f'{name} friction cannot be found without Coulomb '
+                                          'friction', name=name, value=True,
+                                          remedy='choose both, or neither')
 
 
 USUAL_PARAMETERS = ParameterSelection()

@@ -14,7 +14,7 @@ from .effort_fit import (
     CONFIRMED_SLOPES, Fit, fitted_gravity, found_gravity, MIN_CONFIRMED_SHARE, model_confidence,
     ModelConfidence, States, thin)
 from .motion import Motion
-from .options import DataIssue, in_units, Severity
+from .options import DataIssue, in_units
 from ..dynamics.api import Batch
 from ..errors import Argument, Placeholder, Remedy
 from ..model.robot import RobotModel
@@ -59,8 +59,7 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
     if (np.diag(fit.unexplained) < MAX_GOOD_FIT)[known.model].all():
         return
     step = -(-len(fit.effort) // MAX_SAMPLES) if nv > 8 else 1
-    here_states = States(*(a[::step] for a in (fit.states.position, fit.states.velocity,
-                                               fit.states.acceleration)))
+    here_states = fit.states.every(step)
 
     def tried(states: States, weightless: bool = False) -> Fit:
         return Fit(batch, model, states, fit.effort[::step], weightless, weight)
@@ -195,53 +194,53 @@ def _search(tried: Callable[[States], Fit], model: RobotModel,
     return ColumnHypothesis(order, effort, direction), value
 
 
-def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
-                  accept: tuple[str, ...] = ()) -> Iterator[DataIssue]:
+def motion_issues(motion: Motion, model: RobotModel, accept: tuple[str, ...] = ()
+                  ) -> Iterator[DataIssue]:
     """
     Yield contradictions between a motion and a model whose masses may be wrong.
 
     Measured efforts are compared with those of inverse dynamics at joints where the model is
-    reliable although its masses are uncertain (:mod:`~.fit`): first positions and the
+    reliable although its masses are uncertain (:mod:`~.effort_fit`): first positions and the
     order of the columns, then gravity, signs and units, each only if the previous group has no
-    errors, since a wrong position unit makes all others look wrong.
+    errors, since a wrong position unit makes all others look wrong. The magnitude of currents is
+    not checked.
 
-    :param cutoff: of the filter [Hz]; determines which samples are independent.
-    :param effort_unit: 'A' for currents, whose magnitude is not checked.
     :param accept: kinds of issue after which the checks go on.
     """
     if model.massless_joints:
         yield DataIssue(
             'model', 'effort', 'the model has no inertias that resist '
             f'{", ".join(model.massless_joints)}: columns, signs and mounting are not checked',
-            'check them yourself', 0.0, Severity.WARNING)
+            'check them yourself', 0.0, fatal=False)
         return
-    states, effort = thin(motion, cutoff)
+    states, effort = thin(motion)
+    torques = motion.effort_unit != 'A'
     batch = Batch(model, threads=1)         # starting threads takes longer than these few samples
     fit = Fit(batch, model, states, effort)
     known = model_confidence(batch, model, fit)
     for group in (hypothesis_issues(batch, model, fit, known), _gravity(fit, model, known),
                   _signs(fit, model, known),
-                  _sizes(fit, model, known) if effort_unit != 'A' else ()):
+                  _sizes(fit, model, known) if torques else ()):
         issues = list(group)
         yield from issues
-        if any(issue.severity is Severity.ERROR and issue.kind not in accept for issue in issues):
+        if any(issue.stops(accept) for issue in issues):
             return
     factor = _unit(fit, known)
-    if effort_unit != 'A' and not 1 / USUAL_FACTOR < factor < USUAL_FACTOR:
+    if torques and not 1 / USUAL_FACTOR < factor < USUAL_FACTOR:
         yield DataIssue(
             'effort scale', 'effort', f'the efforts are {factor:.3g} times those of the model '
             '(median of the joints)', (
                 'wrong masses of the URDF, the URDF of another robot, or a wrong unit or torque '
                 'constant explain it: ',
                 Argument('units', {'effort': float(f'{1 / factor:.2g}')})), factor,
-            Severity.WARNING)
+            fatal=False)
     mean = float(np.mean(np.diag(fit.unexplained)))
     if mean > MAX_MISFIT:
         yield DataIssue(
             'model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
             f'of the efforts unexplained', 'check whether model and mounting (gravity) are '
             'those of this robot, and whether effort and position share a clock', mean,
-            Severity.WARNING)
+            fatal=False)
 
 
 def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
@@ -283,7 +282,7 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
                 f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
                 f'inertia of the rotors, or time runs too slowly, by a factor of about '
                 f'{np.sqrt(inertial / share):.2g}: check its unit, or the rate', inertial,
-                Severity.WARNING)
+                fatal=False)
             continue
         yield DataIssue(
             'gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
@@ -291,7 +290,7 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
             f'{np.ptp(fit.gravity[:, j]):.3g}',
             'the robot compensates gravity itself: record the measured torque, including '
             'gravity' if fatal else 'is it balanced by a spring?',
-            share, Severity.of(fatal))
+            share, fatal)
 
 
 def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:

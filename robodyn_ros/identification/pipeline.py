@@ -15,10 +15,11 @@ import numpy as np
 from numpy import ndarray
 
 from .estimation.base_parameters import base_parameters
+from .estimation.cross_validation import Candidate
 from .estimation.estimate import Estimate, inertial_of
 from .estimation.filtered_columns import decimated
 from .estimation.least_squares import least_squares, undetermined
-from .estimation.model_selection import select_model, Selected
+from .estimation.model_selection import select_model
 from .estimation.physical_consistency import consistent, require_clarabel
 from .estimation.regression import regression, without
 from .motion import Motion
@@ -81,7 +82,8 @@ def run(source: Source, options: PipelineOptions, folder: Path,
         require_prediction(result)
     stage('writing the files')
     with writable_folder(folder):
-        written = (write_urdf(folder, result, source.urdf),
+        written = (write_urdf(folder, source.urdf, result.nominal, result.estimate,
+                              result.estimate.with_friction()),
                    write_friction_file(folder, result, source.mounted),
                    write_numbers(folder, result))
     return result, written
@@ -136,8 +138,7 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     return Identification(
         nominal, selected.mounting.motion(train), selected.mounting.motion(test),
         selected.mounting, estimates.delivered,
-        {**estimates.others, UNCONSTRAINED_TERMS: estimates.weighted}, validations,
-        (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
+        validations, (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
         estimates.absent, selected.terms,
         prediction_band(estimates.delivered, selected.mounting.motion(train)))
 
@@ -157,7 +158,7 @@ def without_contradiction(model: RobotModel, motion: Motion, selection: Paramete
         found, load_friction=np.zeros(model.nv), coupled_friction=np.zeros((3, model.nv)))
 
 
-def without_unexplained(selected: Selected, errors: ndarray) -> Selected:
+def without_unexplained(selected: Candidate, errors: ndarray) -> Candidate:
     """
     Return the selection without the joints whose efforts are not explained.
 
@@ -169,7 +170,7 @@ def without_unexplained(selected: Selected, errors: ndarray) -> Selected:
                                                unexplained=tuple(sorted(worse))))
 
 
-def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
+def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Candidate,
              options: PipelineOptions) -> Estimates:
     """
     Return the estimates of a motion.
@@ -208,7 +209,7 @@ def with_significant_offsets(found: Estimate) -> Estimate:
     return replace(found, parameters=parameters, values=found.base.values(parameters))
 
 
-def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates
+def validate(model: RobotModel, test: Motion, selected: Candidate, estimates: Estimates
              ) -> dict[str, Validation]:
     """Return the validations on the test part by name: URDF, estimates."""
     placed = selected.mounting.motion(test)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .estimation.cross_validation import better_cutoff, mounting_issue
 from .filtering import MAX_CUTOFF
-from .motion import Motion, prepare
+from .motion import Motion, MOTION_ARRAYS, prepare
 from .options import by_kind, DataIssue, PipelineOptions, PreparationOptions, raise_errors
 from .physics_checks import motion_issues
 from .recordings.read import read
@@ -72,9 +72,8 @@ def checked_motion(recording: Recording, model: RobotModel,
     prepared = prepare(recording, options)
     if prepared.measured_velocity is not None:
         issues += raise_errors(velocity_issues(
-            prepared.derived_velocity, prepared.measured_velocity, model), options.accept)
-    issues += raise_errors(motion_issues(prepared.motion, model, prepared.motion.cutoff,
-                                         recording.effort_unit, options.accept), options.accept)
+            prepared.motion.velocity, prepared.measured_velocity, model), options.accept)
+    issues += raise_errors(motion_issues(prepared.motion, model, options.accept), options.accept)
     return CheckedMotion(prepared.motion, (*recording.notes, *prepared.notes), issues)
 
 
@@ -99,13 +98,6 @@ def checked_motions(recordings: Sequence[Recording], model: RobotModel,
     return [of if (of.motion.rate, of.motion.cutoff) == (rate, alike.cutoff or cutoff)
             else _checked(recording, model, alike, named)
             for recording, of in zip(recordings, found)]
-
-
-def checked_motion_like(recording: Recording, model: RobotModel, options: PreparationOptions,
-                        other: Motion) -> CheckedMotion:
-    """Return the checked motion with rate and filter of another one, see checked_motions."""
-    return _checked(recording, model, replace(options, rate=other.rate, cutoff=other.cutoff),
-                    True)
 
 
 def _checked(recording: Recording, model: RobotModel, options: PreparationOptions, named: bool
@@ -146,8 +138,8 @@ def joined(motions: Sequence[Motion], begin: float | None = None) -> Motion:
     segments = tuple((start + a, start + b) for motion, start in zip(motions, starts)
                      for a, b in motion.segments)
     arrays: dict[str, Any] = {name: np.concatenate([getattr(motion, name) for motion in motions])
-                              for name in ('position', 'velocity', 'acceleration', 'effort')}
-    return replace(first, time=np.concatenate(times), segments=segments, **arrays)
+                              for name in MOTION_ARRAYS}
+    return replace(first, segments=segments, **arrays | {'time': np.concatenate(times)})
 
 
 def parts_of(checked: Sequence[CheckedMotion], share: float,
@@ -257,8 +249,10 @@ def read_parts(source: Source, options: PipelineOptions, notify: Notify, stage: 
     stage('checking and filtering the motion')
     count = len(source.paths)
     checked = filtered_best(recordings[:count], source.model, options, several)
-    verification = None if source.verification is None else checked_motion_like(
-        recordings[-1], source.model, options.preparation, checked[0].motion)
+    like = checked[0].motion
+    verification = None if source.verification is None else _checked(
+        recordings[-1], source.model, replace(
+            options.preparation, rate=like.rate, cutoff=like.cutoff), True)
     for recording, of in zip(recordings, [*checked, *([verification] if verification else [])]):
         notify_all(notify, of.notes[len(recording.notes):], of.issues)
     parts = parts_of(checked, options.split, verification)

@@ -3,7 +3,7 @@
 """Result of the identification pipeline, its validation and the band of its predictions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from .estimation.filtered_columns import rows_that_count
 from .estimation.regression import predicted, regression
 from .estimation.search import Mounting
 from .motion import Motion
-from .options import by_kind, DataIssue, INERTIAL_ONLY, ParameterSelection, Severity
+from .options import by_kind, DataIssue, INERTIAL_ONLY, ParameterSelection
 from ..errors import Argument, IdentificationError, Remedy
 from ..model.robot import MAX_LIMIT, RobotModel
 
@@ -41,19 +41,26 @@ class Validation:
     :param predicted: (N, nv) [N·m | N].
     :param rms: (nv,) root mean square of the errors [N·m | N].
     :param relative: (nv,) ``rms`` over the standard deviation of the efforts.
-    :param determination: (nv,) coefficient of determination, 1 - ``relative``².
     :param whiteness: (nv,) share of the autocorrelations of the errors, from lag 1 on, outside the
         95 % band of white noise: 0.05 is white. Computed from samples half a period of the
         filter's cutoff apart, since the filter correlates neighbours.
     """
 
-    joint_names: tuple[str, ...]
     motion: Motion
     predicted: ndarray
     rms: ndarray
     relative: ndarray
-    determination: ndarray
     whiteness: ndarray
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the names (nv,) of the joints."""
+        return self.motion.joint_names
+
+    @property
+    def determination(self) -> ndarray:
+        """Return the coefficients of determination (nv,)."""
+        return 1.0 - self.relative**2
 
     @property
     def error(self) -> ndarray:
@@ -81,8 +88,7 @@ def validate(motion: Motion, predicted: ndarray, moving: float | None = None) ->
     spread = motion.effort.std(0, where=counted)
     with np.errstate(divide='ignore', invalid='ignore'):
         relative = rms / spread
-    return Validation(motion.joint_names, motion, predicted, rms, relative, 1.0 - relative**2,
-                      whiteness(error, motion))
+    return Validation(motion, predicted, rms, relative, whiteness(error, motion))
 
 
 def of_estimate(estimate: Estimate, motion: Motion) -> Validation:
@@ -128,14 +134,13 @@ class PredictionBand(NamedTuple):
     Half widths of the 95 % band of the predicted efforts, at random states.
 
     The band covers the uncertainty of the parameters, not the residual efforts, whose standard
-    deviation is the σ of the estimate.
+    deviation is the σ of the estimate. Base parameters that the motion does not determine are left
+    out: they stay as in the nominal model.
 
     :param median: (nv,) over the states [N·m | N]; ``largest``: at the worst state. Both are
         infinite at joints that are not identified.
     :param worst: (nv, nv) [rad | m] position of the worst state of each joint.
     :param parameters: (nv,) base parameter that contributes most to the band of each joint.
-    :param undetermined: base parameters that the motion does not determine, which the band leaves
-        out: they stay as in the nominal model.
     """
 
     joint_names: tuple[str, ...]
@@ -143,7 +148,6 @@ class PredictionBand(NamedTuple):
     largest: ndarray
     worst: ndarray
     parameters: tuple[str, ...]
-    undetermined: tuple[str, ...]
 
     def plain(self) -> dict[str, Any]:
         """Return the numbers as they are written to parameters.yaml."""
@@ -182,7 +186,7 @@ def prediction_band(estimate: Estimate, motion: Motion) -> PredictionBand:
     alone = abs(rows) * np.sqrt(np.diag(estimate.covariance)[determined])
     most = [str(names[alone[k, j].argmax()]) for j, k in enumerate(at)]
     return PredictionBand(model.joint_names, np.median(width, axis=0), width.max(0),
-                          states.position[at], tuple(most), estimate.undetermined)
+                          states.position[at], tuple(most))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,13 +197,12 @@ class Identification:
     :param nominal: the robot as its URDF has it.
     :param train: the part of the motion that the parameters were fitted to; ``test``: the other.
     :param estimate: the delivered model.
-    :param others: estimates for comparison, by name.
-    :param validations: on the test part, by name: URDF, others, the estimate.
+    :param validations: on the test part, by name: URDF, estimates for comparison, the estimate.
     :param notes: interpretations and decisions, one line each.
     :param issues: of the data, then of the result.
     :param absent: reasons why a model for comparison is missing, by its name.
-    :param band: confidence band of the predictions over the workspace.
     :param terms: which terms the exported model has and why, one line each.
+    :param band: confidence band of the predictions over the workspace.
     """
 
     nominal: RobotModel
@@ -207,13 +210,12 @@ class Identification:
     test: Motion
     mounting: Mounting
     estimate: Estimate
-    others: dict[str, Estimate]
     validations: dict[str, Validation]
     notes: tuple[str, ...]
     issues: tuple[DataIssue, ...]
-    absent: Mapping[str, str] = field(default_factory=dict)
-    terms: tuple[str, ...] = ()
-    band: PredictionBand | None = None
+    absent: dict[str, str]
+    terms: tuple[str, ...]
+    band: PredictionBand
 
     @property
     def unidentified(self) -> tuple[str, ...]:
@@ -329,4 +331,4 @@ def repeats(train: Motion, test: Motion) -> bool:
 
 def _warning(kind: str, joint: str, message: str, remedy: Remedy,
              value: float = float('nan')) -> DataIssue:
-    return DataIssue(kind, joint, message, remedy, value, Severity.WARNING)
+    return DataIssue(kind, joint, message, remedy, value, fatal=False)

@@ -16,11 +16,12 @@ import yaml
 from .estimation.payload import ModelErrors
 from .result import Identification
 from .urdf_update import corrected_urdf, urdf_with_friction
-from ..errors import ArgumentError, IdentificationError, reading
+from ..errors import IdentificationError, reading, writing
 from ..model.friction_file import BACKWARD, COUPLED, EFFECTS, FORWARD, HEADER, NODE, SPEEDS
 
 if TYPE_CHECKING:
     from .estimation.estimate import Estimate
+    from ..model.robot import RobotModel
 
 SIGNIFICANT_DIGITS, MAX_DECIMALS = 6, 9
 URDF, FRICTION, NUMBERS = 'corrected.urdf', 'friction.yaml', 'parameters.yaml'
@@ -72,23 +73,22 @@ def writable_folder(folder: Path) -> Iterator[None]:
 
     :raises ArgumentError: it cannot be made or written to.
     """
-    try:
+    with writing(folder, '--output', 'choose another folder'):
         folder.mkdir(parents=True, exist_ok=True)
         yield
-    except OSError as why:
-        raise ArgumentError(f'{folder} cannot be written to ({why})', name='--output',
-                            value=str(folder), remedy='choose another folder') from why
 
 
-def write_urdf(folder: Path, found: Identification, urdf: str) -> Path:
+def write_urdf(folder: Path, urdf: str, model: RobotModel, estimate: Estimate,
+               friction: RobotModel) -> Path:
     """
-    Write the URDF with the estimated inertias, friction and armature; return its path.
+    Write the URDF with other inertias, friction and armature; return its path.
 
-    :param urdf: text of the URDF that the model was read from.
+    :param urdf: text that ``model`` was read from.
+    :param estimate: of the inertias; ``friction``: model with friction and armature.
     """
-    path, model, estimate = folder / URDF, found.nominal, found.estimate
+    path = folder / URDF
     text = corrected_urdf(urdf, model, estimate.parameters[:10 * model.nb].reshape(-1, 10))
-    path.write_text(urdf_with_friction(text, model, estimate.with_friction()), encoding='utf-8')
+    path.write_text(urdf_with_friction(text, model, friction), encoding='utf-8')
     return path
 
 
@@ -142,7 +142,7 @@ def numbers(found: Identification) -> dict[str, Any]:
             'autocorrelations_outside_95_percent_band': _plain(of.whiteness)}
             for name, of in found.validations.items()},
         'friction': friction_parameters(estimate),
-        'prediction_band_95_percent': found.band.plain() if found.band else {},
+        'prediction_band_95_percent': found.band.plain(),
         'model_errors': {'names': list(errors.names), 'covariance': [
             [float(f'{value:.{SIGNIFICANT_DIGITS}g}') for value in row[:k + 1]]
             for k, row in enumerate(errors.covariance)]},

@@ -4,13 +4,14 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 from numpy import ndarray
 from scipy.ndimage import median_filter
 
-from .options import DataIssue, in_units, Severity
-from .recordings.recording import Recording
+from .options import DataIssue, in_units
+from .recordings.recording import Recording, usual_period
 from ..errors import Argument, RecordingError, Remedy
 from ..model.robot import RobotModel
 
@@ -38,23 +39,6 @@ MAX_SPIKE_SAMPLES = 3
 # the distances [%], and than MIN_SPIKE_SHARE of the range of the efforts of the joint
 SPIKE_QUANTILE, MIN_SPIKE_FACTOR, MIN_SPIKE_SHARE = 98.0, 25.0, 0.25
 MAX_FALSE_SHARE = 0.01  # of the samples, which may be left out
-
-
-def sample_issues(time: ndarray, position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
-    """
-    Yield issues of positions (N, nv) at stamps (N,) [s].
-
-    The checks use velocity limits and the statistics of the recording, not dynamics.
-    """
-    steps = np.diff(position, axis=0)
-    passed = np.diff(time)
-    if not (passed > 0).any():
-        return          # timing.py says so
-    period = float(np.median(passed[passed > 0]))
-    yield from _coarse_stamps(passed, steps)
-    for j, name in enumerate(model.joint_names):
-        yield from _stood(time, steps, j, name, round(FROZEN_TIME / period))
-    yield from _jumps(time, passed, steps, period, model)
 
 
 def _coarse_stamps(passed: ndarray, steps: ndarray) -> Iterator[DataIssue]:
@@ -106,9 +90,7 @@ def _stood(time: ndarray, steps: ndarray, j: int, name: str, most: int) -> Itera
     """
     moves = np.abs(steps[:, j])
     usual = float(np.sqrt(np.mean(moves**2)))
-    still = np.concatenate([[False], moves == 0, [False]])
-    edges = np.flatnonzero(np.diff(still.astype(int)))
-    starts, ends = edges[::2], edges[1::2]
+    starts, ends = _runs(moves == 0)
     if not len(starts) or usual == 0:
         return
     # Positions that are held between slower updates stand again and again
@@ -127,33 +109,43 @@ def _stood(time: ndarray, steps: ndarray, j: int, name: str, most: int) -> Itera
             return
 
 
+def _runs(flags: ndarray) -> tuple[ndarray, ndarray]:
+    """Return where runs of true flags (N,) begin, and the indices behind their ends."""
+    edges = np.flatnonzero(np.diff(flags.astype(int), prepend=0, append=0))
+    return edges[::2], edges[1::2]
+
+
 def recording_issues(recording: Recording, model: RobotModel) -> Iterator[DataIssue]:
     """
     Yield issues of raw samples of the model's joints, in its order.
 
     :raises RecordingError: there are no efforts, or fewer than ten samples of finite numbers.
     """
-    effort = recording.effort
-    if effort is None:
-        raise RecordingError(f'{recording.source} has no efforts', name='effort',
-                             remedy=('record joint torques or motor currents, without which '
-                                     'neither masses nor friction can be identified; or name '
-                                     'their columns: ', Argument('columns', {'effort': 'tau{i}'})))
-    signals = {'position': recording.position, 'effort': effort}
-    for quantity, values in signals.items():
-        yield from _not_finite(quantity, values, recording)
+    signals = {'position': recording.position, 'effort': recording.efforts}
+    lost = [issue for quantity, values in signals.items()
+            for issue in _not_finite(quantity, values, recording)]
+    yield from lost
     good = np.isfinite(np.hstack([*signals.values(), recording.time[:, None]])).all(1)
     if good.sum() < 10:
-        raise RecordingError(f'{recording.source} has {good.sum()} samples in which everything '
-                             f'is a number', name='time', value=int(good.sum()),
-                             remedy='record on, for tens of seconds')
-    yield from _rate(recording.time[good])
-    position, effort = recording.position[good], effort[good]
+        raise RecordingError(
+            f'{recording.source} has {good.sum()} samples in which everything is a number'
+            + ''.join(f'; {issue.message}' for issue in lost[:1]),
+            name=lost[0].joint if lost else 'time', value=int(good.sum()),
+            remedy='record what measures it, or lock the joint in the model' if lost
+            else 'record on, for tens of seconds')
+    time, position = recording.time[good], recording.position[good]
+    passed, steps, period = np.diff(time), np.diff(position, axis=0), usual_period(time)
+    if isnan(period):
+        return          # see motion.stretches
+    yield from _rate(1 / period, float(np.ptp(time)))
     yield from _limits(position, model)
     yield from _still(position, model)
-    yield from sample_issues(recording.time[good], position, model)
+    yield from _coarse_stamps(passed, steps)
     for j, name in enumerate(model.joint_names):
-        yield from _effort(name, effort[:, j])
+        yield from _stood(time, steps, j, name, round(FROZEN_TIME / period))
+    yield from _jumps(time, passed, steps, period, model)
+    for name, effort in zip(model.joint_names, recording.efforts[good].T):
+        yield from _effort(name, effort)
 
 
 def velocity_issues(derived: ndarray, measured: ndarray, model: RobotModel) -> Iterator[DataIssue]:
@@ -211,23 +203,18 @@ def _not_finite(quantity: str, values: ndarray, recording: Recording) -> Iterato
         yield DataIssue(
             'not finite', name,
             f'{bad[:, j].sum()} samples of the {quantity} of {name} are NaN or infinite '
-            f'({100 * share:.2g} %)',
+            f'({100 * share:.3g} %)',
             'find out why the driver sends them' if share >= MAX_NOT_FINITE
-            else 'they are treated as gaps', share, Severity.of(share >= MAX_NOT_FINITE))
+            else 'they are treated as gaps', share, share >= MAX_NOT_FINITE)
 
 
-def _rate(time: ndarray) -> Iterator[DataIssue]:
-    steps = np.diff(time)
-    rising = steps[steps > 0]
-    if not len(rising):
-        return          # timing.py says so
-    rate = float(1 / np.median(rising))
+def _rate(rate: float, duration: float) -> Iterator[DataIssue]:
     if not RATE_RANGE[0] <= rate <= RATE_RANGE[1]:
         # The first unit with which the rate is one at which joints are recorded
         unit = next((unit for unit, of in (('ms', 1e3), ('us', 1e6), ('ns', 1e9))
                      if RATE_RANGE[0] <= rate * of <= RATE_RANGE[1]), 's')
         yield DataIssue(
-            'rate', 'time', f'{rate:.3g} samples a second over {np.ptp(time):.4g} s',
+            'rate', 'time', f'{rate:.3g} samples a second over {duration:.4g} s',
             ('state the unit of time (', Argument('units', {'time': unit}),
              ') or the rate'), rate)
 
@@ -260,7 +247,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         yield DataIssue(
             'limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
             f'are {model.position_lower[j]:.4g} and {model.position_upper[j]:.4g}',
-            remedy, float(max(-low[j], high[j])), Severity.of(of_unit))
+            remedy, float(max(-low[j], high[j])), of_unit)
 
 
 def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
@@ -270,7 +257,7 @@ def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         yield DataIssue(
             'still', name, f'{name} moves by {extent[j]:.2g} only: its friction and rotor inertia '
             'are not identified', 'let it move', float(extent[j]),
-            Severity.of(bool(still.all())))
+            bool(still.all()))
 
 
 def motion_extent(position: ndarray) -> ndarray:
@@ -295,18 +282,17 @@ def _effort(name: str, effort: ndarray) -> Iterator[DataIssue]:
     if len(levels) < MIN_LEVELS:
         yield DataIssue(
             'quantised', name, f'the effort of {name} takes {len(levels)} values only',
-            'record it with more digits', float(len(levels)), Severity.of(len(levels) < 4))
+            'record it with more digits', float(len(levels)), len(levels) < 4)
         return
-    at_end = (effort == low) | (effort == high)
-    edges = np.flatnonzero(np.diff(np.r_[False, at_end, False].astype(int)))
-    runs = edges[1::2] - edges[::2]
+    starts, ends = _runs((effort == low) | (effort == high))
+    runs = ends - starts
     share = float(runs[runs >= SATURATED_RUN].sum() / len(effort))
     if share > 0.002:
         yield DataIssue(
             'saturated', name,
             f'the effort of {name} stays at {low:.4g} or {high:.4g}, its extremes, in '
             f'{100 * share:.2g} % of the samples',
-            'move more gently, or with less load', share, Severity.of(share > 0.05))
+            'move more gently, or with less load', share, share > 0.05)
 
 
 def without_false_efforts(recording: Recording, accept: Collection[str]) -> Recording:
@@ -319,13 +305,13 @@ def without_false_efforts(recording: Recording, accept: Collection[str]) -> Reco
         false |= frozen[:, None]
     if not false.any():
         return recording
-    return replace(recording, effort=np.where(false, np.nan, np.asarray(recording.effort)))
+    return replace(recording, effort=np.where(false, np.nan, recording.efforts))
 
 
 def false_effort_issues(recording: Recording) -> Iterator[DataIssue]:
     """Yield joints whose efforts have spikes, and stretches in which all efforts stand still."""
     spikes, frozen = _false_efforts(recording)
-    effort, time = np.asarray(recording.effort), recording.time - np.nanmin(recording.time)
+    effort, time = recording.efforts, recording.time - np.nanmin(recording.time)
     for j in np.flatnonzero(spikes.any(0)):
         name, at, share = (recording.joint_names[j], int(spikes[:, j].argmax()),
                            float(spikes[:, j].mean()))
@@ -340,17 +326,16 @@ def false_effort_issues(recording: Recording) -> Iterator[DataIssue]:
             f'samples, first at {time[at]:.6g} s after the first', *_consequence(share))
 
 
-def _consequence(share: float) -> tuple[str, float, Severity]:
-    """Return remedy, value and severity of an issue of this share of the samples."""
-    if share < MAX_FALSE_SHARE:
-        return 'they are treated as gaps', share, Severity.WARNING
-    return ('find out why the driver sends them, and leave these samples out of the file', share,
-            Severity.ERROR)
+def _consequence(share: float) -> tuple[str, float, bool]:
+    """Return remedy, value and weight of an issue of this share of the samples."""
+    fatal = share >= MAX_FALSE_SHARE
+    return ('find out why the driver sends them, and leave these samples out of the file' if fatal
+            else 'they are treated as gaps'), share, fatal
 
 
 def _false_efforts(recording: Recording) -> tuple[ndarray, ndarray]:
     """Return spikes (N, nv), and samples (N,) whose efforts are repeated."""
-    effort = np.asarray(recording.effort)
+    effort = recording.efforts
     good = np.flatnonzero(np.isfinite(np.column_stack([
         effort, recording.position, recording.time])).all(1))
     spikes, frozen = np.zeros(effort.shape, bool), np.zeros(len(effort), bool)
@@ -371,14 +356,12 @@ def _spikes(effort: ndarray) -> ndarray:
 def _frozen(time: ndarray, position: ndarray, effort: ndarray) -> ndarray:
     """Return which samples (N,) repeat all efforts of the one before in full motion."""
     frozen = np.zeros(len(time), bool)
-    passed, steps = np.diff(time), np.abs(np.diff(position, axis=0))
-    if not (passed > 0).any() or any(len(np.unique(e)) < MIN_LEVELS for e in effort.T):
-        return frozen           # timing.py and signal_checks.py say so
-    least = max(STEPS_BEFORE, round(FROZEN_TIME / float(np.median(passed[passed > 0]))))
+    period, steps = usual_period(time), np.abs(np.diff(position, axis=0))
+    if isnan(period) or any(len(np.unique(e)) < MIN_LEVELS for e in effort.T):
+        return frozen           # see motion.stretches and _effort
+    least = max(STEPS_BEFORE, round(FROZEN_TIME / period))
     usual = np.sqrt(np.mean(steps**2, axis=0))
-    same = np.concatenate([[False], (np.diff(effort, axis=0) == 0).all(1), [False]])
-    edges = np.flatnonzero(np.diff(same.astype(int)))
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist()):
+    for start, end in zip(*map(np.ndarray.tolist, _runs((np.diff(effort, axis=0) == 0).all(1)))):
         moved = (steps[start:end].mean(0) > FULL_SPEED * usual) & (usual > 0)
         if end - start >= least and moved.any():
             frozen[start + 1:end + 1] = True

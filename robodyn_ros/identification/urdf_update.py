@@ -32,7 +32,7 @@ from lxml import etree
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from urdf_parser_py.urdf import Link, URDF
+from urdf_parser_py.urdf import Joint, Link, URDF
 
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
 from ..model.kinematic_tree import check_tree
@@ -41,7 +41,7 @@ from ..model.robot import finite, Frame, RobotModel
 from ..model.to_urdf import friction_extension
 from ..model.urdf_elements import (
     inertial, joint_data, joint_placement, placement, SEMIDEFINITE_TOLERANCE)
-from ..model.urdf_extension import extension, written
+from ..model.urdf_extension import Extension, extension, written
 from ..model.urdf_xml import MOMENTS, numbers, read
 
 # Byte-order mark, whitespace and XML declaration, which libxml2 takes or writes in another way
@@ -240,8 +240,7 @@ def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
     changed = [v for v in range(model.nv) if not _equal(_of_model(model, v), _of_model(found, v))]
     if not changed:
         return text
-    robot, elements, *_ = read(text)
-    said = extension(elements, {joint.name: joint.type for joint in robot.joints})
+    _, _, said = _parsed(text)
     before, editor = etree.tostring(written(said)), UrdfText(text)
     for name, v in zip(model.body_joint_names, model.driver):
         if v not in changed:
@@ -254,9 +253,7 @@ def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
     if etree.tostring(element := written(said)) != before:
         editor.change_extension(element)
     result = editor.text()
-    robot, elements, *_ = read(result)
-    said = extension(elements, {joint.name: joint.type for joint in robot.joints})
-    joints = {joint.name: joint for joint in robot.joints}
+    _, joints, said = _parsed(result)
     for v in changed:
         data = joint_data(joints[name := model.joint_names[v]], said.joint(name), [])
         if not _equal(np.hstack([getattr(data, name) for name in ELEMENT_NAMES.values()]),
@@ -277,12 +274,18 @@ def _equal(one: ndarray, other: ndarray) -> bool:
     return bool((np.abs(one - other) <= NUMBER_ROUNDING * np.abs(other)).all())
 
 
+def _parsed(text: str) -> tuple[URDF, dict[str, Joint], Extension]:
+    """Return robot, joints by name and extension of a text."""
+    robot, elements, *_ = read(text)
+    joints = {joint.name: joint for joint in robot.joints}
+    return robot, joints, extension(elements, {
+        name: joint.type for name, joint in joints.items()})
+
+
 def _lumped(text: str, model: RobotModel) -> list[list[_Part]]:
     """Return the parts of each body of the model, from the text."""
-    robot, elements, *_ = read(text)
+    robot, joints, extra = _parsed(text)
     check_tree(robot)
-    extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
-    joints = {joint.name: joint for joint in robot.joints}
     links = {link.name for link in robot.links}
     here = Frame(-1, np.eye(3), np.zeros(3))
     frames: dict[str, Frame] = dict(model.frames)

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that are identified."""
 
-from motions import robot
+from motions import robot as loaded, with_joints
 import pytest
 from robodyn_ros import DhLink, from_dh
 
 
 @pytest.fixture(scope='session')
 def panda():
-    return robot('panda')
+    return loaded('panda')
 
 
 @pytest.fixture(scope='session')
@@ -29,3 +29,9 @@ def spatial():
                     DhLink(0, 0, 0.4, 0.3, mass=2, com=(-0.2, 0.03, 0.02), **body),
                     DhLink(0, 0, 0, -1.5, joint='prismatic', mass=1, com=(0, 0.05, 0.1), **body),
                     DhLink(0, 0.1, 0.05, 0, mass=0.5, com=(0.01, 0.02, 0.05), **body)])
+
+
+@pytest.fixture(scope='session')
+def robot(spatial):
+    """Return the same with friction and rotors."""
+    return with_joints(spatial, 0.7, 0.4, 0.1)

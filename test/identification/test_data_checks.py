@@ -11,7 +11,7 @@ import pytest
 from robodyn_ros.cli.options import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.options import by_kind, PreparationOptions, Severity
+from robodyn_ros.identification.options import by_kind, PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 from scipy.signal import butter, sosfiltfilt
 
@@ -76,6 +76,10 @@ WRONG = {
     'velocities in degrees': (lambda r, m: scaled(r, velocity=DEGREES), None, "'deg/s'"),
     'radians that were called degrees': (
         lambda r, m: scaled(r, position=1 / DEGREES, velocity=1 / DEGREES), 'position', "'rad'"),
+    'one position in degrees': (
+        lambda r, m: scaled(r, 1, position=DEGREES), 1, "units={'position': {'JOINT': 'deg'}}"),
+    'one velocity in degrees': (
+        lambda r, m: scaled(r, 1, velocity=DEGREES), 1, "units={'velocity': {'JOINT': 'deg/s'}}"),
     'revolutions': (lambda r, m: scaled(r, position=TURNS, velocity=TURNS), None, "'rev'"),
     'sign of a velocity': (lambda r, m: scaled(r, -1, velocity=-1), -1, '-rad/s'),
     'velocities of other joints': (
@@ -91,6 +95,8 @@ WRONG = {
         lambda r, m: scaled(r, effort=1e3), None, 'mN·m', 0.9e3, 1.1e3),
     'efforts in amperes': (lambda r, m: scaled(r, effort=0.02), None, "'A'", 0.018, 0.022),
     'one effort in another unit': (lambda r, m: scaled(r, -1, effort=1e3), -1, ''),
+    'one effort in millinewton metres': (
+        lambda r, m: scaled(r, 1, effort=1e3), 1, "units={'effort': {'JOINT': 'mN·m'}}"),
     'efforts without gravity': (
         lambda r, m: replace(r, effort=r.effort - Batch(m).gravity(r.position)), None,
         'compensates gravity itself', -0.1, 0.1),
@@ -102,6 +108,8 @@ WRONG = {
         'far from those around them'),
     'numbers that are none': (
         lambda r, m: with_efforts(r, slice(None, None, 50), np.inf, 0), 0, '', 0.0199, 0.0201),
+    'efforts of a joint that are no numbers': (
+        lambda r, m: with_efforts(r, slice(None), np.nan, 1), 1, 'lock the joint'),
     'no motion': (lambda r, m: replace(r, position=np.tile(r.position[:1], (len(r), 1)),
                                        velocity=None), None, 'moves by 0 only'),
     'milliseconds': (lambda r, m: replace(r, time=1e3 * r.time), 'time', "'ms'"),
@@ -124,13 +132,6 @@ def test_what_is_wrong_is_named_with_the_remedy(r, model, wrong):
     assert not limits or limits[0] < error.value < limits[1]
 
 
-@pytest.mark.parametrize(('quantity', 'factor', 'unit'), [
-    ('position', DEGREES, 'deg'), ('velocity', DEGREES, 'deg/s'), ('effort', 1e3, 'mN·m')])
-def test_a_unit_of_one_joint_is_told_of_this_one(r, model, quantity, factor, unit):
-    error = refusal(scaled(r, 1, **{quantity: factor}), model)
-    assert f"units={{'{quantity}': {{'{model.joint_names[1]}': '{unit}'}}}}" in error.remedy
-
-
 def test_currents_may_be_of_any_size(r, model):
     for factor in (1e3, 0.02):
         assert issues(replace(scaled(r, effort=factor), effort_unit='A'), model) == []
@@ -148,7 +149,7 @@ def test_spikes_of_efforts_are_gaps(model, r, samples, size):
     spiked = with_efforts(r, samples, value, 0)
     found, *_ = checked_motion(spiked, model).issues
     assert found.kind == 'effort spike' and found.joint == model.joint_names[0]
-    assert found.severity is Severity.WARNING and 'treated as gaps' in found.render()
+    assert not found.fatal and 'treated as gaps' in found.render()
     motion, right = (checked_motion(each, model, PreparationOptions(cutoff=10.0)).motion
                      for each in (spiked, with_efforts(r, samples, np.nan)))
     assert np.array_equal(motion.effort, right.effort)
@@ -162,8 +163,7 @@ def test_efforts_that_a_driver_repeats(model, r):
     speed = abs(r.velocity[800:1100] / r.velocity.std(0)).min(1)
     at = 800 + int(speed.argmax())
     found = checked_motion(with_efforts(r, slice(at, at + 30), r.effort[at]), model).issues
-    assert [(issue.kind, issue.severity) for issue in found] == [
-        ('frozen effort', Severity.WARNING)]
+    assert [(issue.kind, issue.fatal) for issue in found] == [('frozen effort', False)]
     error = refusal(with_efforts(r, slice(at, at + 250), r.effort[at]), model)
     assert 'all efforts stand still while the arm moves' in str(error)
     assert "--accept 'frozen effort'" in error.render(as_option)
@@ -312,7 +312,7 @@ def test_issues_are_data_and_those_of_a_kind_share_a_line():
     found = [issue for issue in checked_motion(replace(r, position=position, velocity=None), model,
                                                EVERYTHING).issues if issue.kind == 'still']
     assert [issue.joint for issue in found] == list(model.joint_names[:5])
-    assert {issue.severity for issue in found} == {Severity.WARNING}
+    assert not any(issue.fatal for issue in found)
     line, = by_kind(found)
     assert line.joint == model.joint_names[0] and line.remedy == found[0].remedy
     assert line.message.endswith(f'also {", ".join(model.joint_names[3:5])}')
@@ -321,9 +321,9 @@ def test_issues_are_data_and_those_of_a_kind_share_a_line():
 def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):
     turned = scaled(r, effort=-1)
     assert refusal(turned, model).render(as_option).endswith("--accept 'effort sign'")
-    kinds = {issue.kind: issue.severity for issue in checked_motion(
+    kinds = {issue.kind: issue.fatal for issue in checked_motion(
         turned, model, PreparationOptions(accept=('effort sign',))).issues}
-    assert kinds['effort sign'] is Severity.ERROR
+    assert kinds['effort sign']
 
 
 @pytest.mark.parametrize('gravity', [(0.0, 9.81, 0.0), (6.937, 0.0, -6.937)])

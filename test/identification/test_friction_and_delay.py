@@ -187,9 +187,6 @@ def test_words():
     assert distance('--presliding', '0.002') == 0.002
     with pytest.raises(ArgumentError):
         distance('--presliding', 'late')
-    for wrong in (-1.0, np.nan, np.inf):
-        with pytest.raises(IdentificationError):
-            ParameterSelection(presliding=wrong)
 
 
 STRIBECK = ParameterSelection(static=True)

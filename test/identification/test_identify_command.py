@@ -85,8 +85,7 @@ def test_the_urdf_is_that_of_the_robot(identified):
     found = load_urdf(folder / 'out/corrected.urdf')
     truth = real()
     # What efforts tell: of the tip its first moment and inertia; of all, gravity at the first axis
-    for model in (found, truth):
-        assert model.joint_names == truth.joint_names
+    assert found.joint_names == truth.joint_names
     moments = [m.inertial_parameters.reshape(2, 10) for m in (found, truth)]
     np.testing.assert_allclose(moments[0][1, [1, 9]], moments[1][1, [1, 9]], rtol=0.03)
     torque = [m[0, 1] + 0.5 * m[1, 0] for m in moments]
@@ -204,8 +203,9 @@ def test_torque_constants_are_found_with_a_load_or_one_of_them(tmp_path):
     output = robodyn(*words, '--known', 'joint1=2').output
     assert 'robodyn identify ... --units effort.joint1=2 --units effort.joint2=' in output
     for wrong, said in ((load[:2], 'belong together'), (['--payload'], 'not clear what'),
-                        (['--validate', held], 'not clear what'), (['--units', 'effort=N·m'],
-                                                                   'are no currents')):
+                        (['--validate', held], 'not clear what'),
+                        (['--known', 'joint1='], 'write a joint and its gain'),
+                        (['--units', 'effort=N·m'], 'are no currents')):
         result = robodyn(*words, *wrong)
         assert result.exit_code == 1 and said in ' '.join(result.output.split()), result.output
 
@@ -230,6 +230,7 @@ def test_it_weighs_what_is_in_the_hand(identified):
     (['--split', '1.0'], 'split'),
     (['--delay', 'soon'], 'write seconds'), (['--units', 'effort'], 'write a quantity'),
     (['--units', 'effort=A'], 'currents'), (['--columns', 'position=none{i}'], 'no'),
+    (['--payload', '--frame', 'link2', '--units', 'effort=A'], 'currents'),
     (['--payload', '--frame', 'base_link'], 'base'), (['--payload', '--frame', 'hand'], 'hand')])
 def test_what_makes_no_sense_is_refused_in_one_line(identified, words, says):
     folder, _ = identified
@@ -256,6 +257,10 @@ def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
     assert turned.exit_code == 0 and turned.output.count('4 → joint1') == 1
     backwards = robodyn(*words, '--units', 'effort.joint1=-N·m', '--joints', 'joint2,joint1')
     assert backwards.exit_code == 1 and '--joints joint2,joint1' in backwards.output
+    table[:, 0] = np.floor(50.0 * table[:, 0]) / 50.0
+    np.savetxt(tmp_path / 'bare.txt', np.column_stack([np.arange(len(table)), table]))
+    coarse = robodyn(*words, '--friction', folder / 'out/friction.yaml')
+    assert coarse.exit_code == 1 and '--rate' in coarse.output
 
 
 def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch, no_scene):
@@ -331,8 +336,9 @@ def test_the_next_motion_is_proposed_with_options_that_read_this_recording(tmp_p
     two_link, out = load_robot('two_link', {}, []), Console(file=StringIO())
     motion, = recorded([path], two_link, read_options(words[1::2], [], None, '', ''), out)
     assert motion.joint_names == two_link.model.joint_names and len(motion) > 500
-    with pytest.raises(RecordingError, match='has no positions'):
-        recorded([path], two_link, {}, out)
+    for columns, missing in (({}, 'positions'), ({'time': 0, 'position': '1-2'}, 'efforts')):
+        with pytest.raises(RecordingError, match=f'has no {missing}'):
+            recorded([path], two_link, {'columns': columns}, out)
 
 
 def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch, no_scene):

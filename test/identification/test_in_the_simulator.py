@@ -14,6 +14,7 @@ Standard errors as small as those that are claimed need a long motion.
 from dataclasses import replace
 from functools import cache
 
+from motions import with_joints
 import numpy as np
 from numpy import ndarray
 import pytest
@@ -73,12 +74,10 @@ def arm() -> tuple[RobotModel, RobotModel]:
     more = (mass * gyration**2)[:, None, None] * np.eye(3)
     coulomb, viscous = (share * known.effort_limit * random.uniform(0.5, 1.5, nv)
                         for share in (COULOMB, VISCOUS))
-    return known, replace(
-        known, mass=mass, com=known.com + random.uniform(-0.02, 0.02, (nb, 3)),
-        inertia=factor[:, None, None] * known.inertia + more, viscous_friction=viscous,
-        coulomb_friction=coulomb, static_friction=coulomb,
-        backward_friction=np.array([viscous, coulomb, coulomb]),
-        armature=known.armature * random.uniform(0.8, 1.2, nv))
+    other = replace(known, mass=mass, com=known.com + random.uniform(-0.02, 0.02, (nb, 3)),
+                    inertia=factor[:, None, None] * known.inertia + more)
+    return known, with_joints(other, viscous, coulomb,
+                              known.armature * random.uniform(0.8, 1.2, nv))
 
 
 def exciting(model: RobotModel, pose: ndarray, seconds: int, seed: int) -> Waypoints:

@@ -16,11 +16,10 @@ from robodyn_ros.identification.estimation.filtered_columns import (
     RESPONSE_PERIODS, rows_that_count)
 from robodyn_ros.identification.estimation.least_squares import least_squares, normal_solution
 from robodyn_ros.identification.estimation.regression import predicted, regression
+from robodyn_ros.identification.options import INERTIAL_ONLY
 from robots import EXTENDED, GRIPPER, OWN, REAL
 
 pytestmark = pytest.mark.slow
-
-BODIES = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
 
 
 def two_links(gravity):
@@ -30,8 +29,8 @@ def two_links(gravity):
 
 def test_base_parameters_of_a_panda(panda):
     # Gaz, Cognetti, Oliva, Robuffo Giordano and De Luca 2019
-    assert base_parameters(panda, BODIES).rank == 43
-    assert base_parameters(load_urdf(OWN['two_link']), BODIES).rank == 6
+    assert base_parameters(panda, INERTIAL_ONLY).rank == 43
+    assert base_parameters(load_urdf(OWN['two_link']), INERTIAL_ONLY).rank == 6
     base = base_parameters(panda)
     given = regression(panda, motion(panda, 60))
     of_base = given.matrix[:, :, base.independent] @ base.combination
@@ -40,11 +39,11 @@ def test_base_parameters_of_a_panda(panda):
 
 def test_base_parameters_of_a_planar_arm():
     # Of each link m c (2) and Izz are felt; the second mass acts as if at the end of the first
-    found = base_parameters(two_links((0, -9.81, 0)), BODIES)
+    found = base_parameters(two_links((0, -9.81, 0)), INERTIAL_ONLY)
     assert found.texts == ('mcx link1 + 0.5 m link2', 'mcy link1', 'Izz link1 + 0.25 m link2',
                            'mcx link2', 'mcy link2', 'Izz link2')
     # Without gravity in its plane it does not feel where its first centre is
-    found = base_parameters(two_links((0, 0, -9.81)), BODIES)
+    found = base_parameters(two_links((0, 0, -9.81)), INERTIAL_ONLY)
     assert found.rank == 4 and {'mcz link1', 'Ixx link2', 'Iyz link2'} < set(found.unseen)
     # The rotor of the first joint is not told from its link
     found = base_parameters(two_links((0, -9.81, 0)))
@@ -64,7 +63,7 @@ def test_names_units_and_rounded_angles():
     rounded = re.sub(r'(?<=rpy=")[^"]*', lambda rpy: ' '.join(
         f'{float(angle):.4f}' for angle in rpy.group().split()), text)
     assert rounded != text
-    assert base_parameters(load_urdf(rounded), BODIES).rank == 36
+    assert base_parameters(load_urdf(rounded), INERTIAL_ONLY).rank == 36
     linear = regression(model := load_urdf(EXTENDED), motion(model, 5))
     of = dict(zip(linear.names, linear.units))
     assert of['m upper'] == 'kg' and of['mcx upper'] == 'kg·m' and of['Izz fore'] == 'kg·m²'
@@ -97,8 +96,7 @@ def test_parameters_of_the_model_give_its_efforts(text, selection):
 def test_samples_that_are_left_out_and_motions_that_tell_less(planar):
     given = motion(planar, 103)
     linear = regression(planar, given, ParameterSelection(decimate=10))
-    assert len(linear) == 11 and linear.rate == pytest.approx(10.0)
-    assert linear.segments == ((0, 11),)
+    assert len(linear) == 11 and linear.segments == ((0, 11),)
     np.testing.assert_array_equal(linear.effort, given.effort[::10])
     robot = with_joints(planar, 0.7, 0.4)
     everything = base_parameters(robot).rank
@@ -125,7 +123,7 @@ def test_without_noise_the_robot_itself_comes_out(spatial, method):
 def test_estimates_near_the_model(spatial, planar):
     robot = with_joints(spatial, 0.7, 0.4, 0.2)
     given = motion(robot, 400)
-    found = identify(robot, given, BODIES, 'weighted')
+    found = identify(robot, given, INERTIAL_ONLY, 'weighted')
     np.testing.assert_allclose(found.predict(given), given.effort, atol=1e-8)
     robot = replace(with_joints(planar, 0.7, 0.4), backward_friction=np.outer([0.2, 0.9, 0.9],
                                                                               [1, 1]))
@@ -243,7 +241,8 @@ def test_options_that_make_no_sense(planar, options):
 
 
 @pytest.mark.parametrize('options', [{'decimate': 0}, {'static': True, 'coulomb': False},
-                                     {'moving': 0.0}])
+                                     {'moving': 0.0}, {'presliding': -1.0},
+                                     {'presliding': np.nan}, {'presliding': np.inf}])
 def test_choices_that_make_no_sense(options):
     with pytest.raises(IdentificationError, match=next(iter(options))):
         ParameterSelection(**options)

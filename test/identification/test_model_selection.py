@@ -6,7 +6,7 @@ from dataclasses import replace
 import sys
 from types import SimpleNamespace
 
-from motions import motion, noisy, relative_errors, sliding, with_joints
+from motions import identified, motion, noisy, QUICK, relative_errors, sliding, with_joints
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh
@@ -21,10 +21,8 @@ from robodyn_ros.identification.estimation.model_selection import select_model
 from robodyn_ros.identification.estimation.physical_consistency import (
     armature_scale, PRIOR_WEIGHTS)
 from robodyn_ros.identification.estimation.regression import regression, VALIDATION_BLOCKS
-from robodyn_ros.identification.estimation.search import Mounting
-from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.pipeline import identify_parts
-from robodyn_ros.identification.recorded_motion import Parts
+from robodyn_ros.identification.estimation.search import AS_RECORDED
+from robodyn_ros.identification.options import INERTIAL_ONLY, PipelineOptions
 from robodyn_ros.identification.result import (
     of_estimate, of_model, ORDINARY, result_issues, WEIGHTED)
 from robodyn_ros.model.rigid_body import pseudo_inertia
@@ -33,8 +31,6 @@ pytest.importorskip('clarabel', reason='needs the extra identify')
 
 pytestmark = pytest.mark.slow
 
-OPTIONS = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
-NONE = Mounting(0.0, np.zeros(3), ())
 SELECTION = ParameterSelection(armature=False)
 NOISE = np.array([2.0, 1.0, 1.0, 0.3])
 
@@ -77,8 +73,8 @@ def test_scores_and_blocks(planar):
     robot = replace(with_joints(planar, 0.3, 0.4), static_friction=np.full(2, 0.8))
     robot = replace(robot, backward_friction=np.array([[0.3] * 2, [0.4] * 2, [0.8] * 2]))
     given = noisy(motion(robot, 900, speed=0.4), 0.02, 1)
-    errors = [Trial(Candidate(planar, NONE, replace(SELECTION, static=static)), given).exported(
-        0.1).error for static in (True, False)]
+    errors = [Trial(Candidate(planar, AS_RECORDED, replace(SELECTION, static=static)), given
+                    ).exported(0.1).error for static in (True, False)]
     assert errors[0] < 0.9 * errors[1]
 
 
@@ -93,7 +89,7 @@ def test_terms_that_the_robot_has_are_taken_and_no_others(planar, term, robot):
     true = replace(true, static_friction=forth, backward_friction=np.array(back))
     given = noisy(motion(true, 900, speed=0.4), 0.02, 1)
     found = select_model(planar, given, replace(SELECTION, decimate=2),
-                         replace(OPTIONS, armature=False))
+                         replace(QUICK, armature=False))
     for name in ('static friction', 'friction of each direction'):
         assert taken(found.terms, name) == (name == term), found.terms
     assert not any(line.startswith('presliding') for line in found.terms)    # as asked
@@ -106,7 +102,7 @@ def test_presliding_load_and_coupling_are_found(planar):
                    coupled_friction=np.array([[1.0, 0.0], [0.3, 0.0], [0.8, 0.0]]))
     given = noisy(sliding(true, motion(true, 900), 0.01), 0.02, 1)
     options = PipelineOptions(delay=0.0, tilt=False, armature=False)
-    found = identify_parts(Parts(*given.split(0.7), (), ()), planar, options)
+    found = identified(given, planar, options)
     for term in ('presliding', 'load-dependent friction', 'coupled transmission'):
         assert taken(found.terms, term), found.terms
     assert found.estimate.selection.coupling == ((0, 1.0),)
@@ -117,8 +113,7 @@ def test_what_is_exported_is_no_worse_than_plain_least_squares(spatial):
     """Bodies that can exist explain these efforts, and short noisy motions favour constraints."""
     true = with_joints(spatial, 0.7, 0.4, 0.1)
     given = noisy(motion(true, 800), NOISE, 0)
-    found = identify_parts(Parts(*given.split(0.7), (), ()), with_joints(spatial, 0.1, 0.1),
-                           OPTIONS)
+    found = identified(given, with_joints(spatial, 0.1, 0.1), QUICK)
     exported = found.validation.relative.mean()
     for name in (ORDINARY, WEIGHTED):
         assert exported <= found.validations[name].relative.mean()
@@ -137,17 +132,6 @@ def test_it_is_said_where_least_squares_predicts_better(planar):
                                     {ORDINARY: plain}))
         assert said == any(issue.kind == 'least squares' and ORDINARY in issue.message
                            for issue in issues)
-
-
-@pytest.fixture(scope='module')
-def robot(spatial):
-    return with_joints(spatial, 0.7, 0.4, 0.1)
-
-
-def with_no_friction(model):
-    none = np.zeros(model.nv)
-    return {'viscous_friction': none, 'coulomb_friction': none, 'static_friction': none,
-            'backward_friction': np.zeros((3, model.nv))}
 
 
 @pytest.fixture(scope='module')
@@ -208,10 +192,8 @@ def test_prior_depends_on_no_unit(robot):
     given = noisy(motion(robot, 150), NOISE, 1)
     longer = replace(given, position=given.position * slide, velocity=given.velocity * slide,
                      acceleration=given.acceleration * slide, effort=given.effort * unit)
-    bodies = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
-    plain, large = (replace(model, **with_no_friction(model)) for model in (robot, bigger))
-    found = identify(plain, given, bodies, weight=1.0)
-    other = identify(large, longer, bodies, weight=1.0)
+    found, other = (identify(with_joints(model, armature=model.armature), moved, INERTIAL_ONLY,
+                             weight=1.0) for model, moved in ((robot, given), (bigger, longer)))
     powers = np.tile([0] + [1] * 3 + [2] * 6, 4)
     np.testing.assert_allclose(other.parameters / 10.0**powers, found.parameters, rtol=1e-3,
                                atol=1e-4)

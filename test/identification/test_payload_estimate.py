@@ -23,11 +23,6 @@ ALL = ParameterSelection()
 GAINS = {2: np.array([12.0, 5.0]), 4: np.array([12.0, -9.0, 30.0, 1.5])}
 
 
-@pytest.fixture(scope='module')
-def robot(spatial):
-    return with_joints(spatial, 0.7, 0.4, 0.1)
-
-
 def loaded(model):
     return with_payload(model, model.link_names[-1], 2.0, (0.05, 0.1, 0.05))
 
@@ -194,10 +189,9 @@ def unknown_robot(model, seed):
     random = np.random.default_rng([seed, 5])
     factor = random.uniform(0.85, 1.15, model.nb)
     friction = model.effort_limit * random.uniform(0.5, 1.5, (2, model.nv)) * [[0.01], [0.02]]
-    return replace(model, mass=model.mass * factor, inertia=model.inertia * factor[:, None, None],
-                   com=model.com + random.uniform(-0.01, 0.01, (model.nb, 3)),
-                   viscous_friction=friction[0], coulomb_friction=friction[1],
-                   static_friction=friction[1], backward_friction=friction[[0, 1, 1]])
+    other = replace(model, mass=model.mass * factor, inertia=model.inertia * factor[:, None, None],
+                    com=model.com + random.uniform(-0.01, 0.01, (model.nb, 3)))
+    return with_joints(other, *friction, model.armature)
 
 
 def test_errors_of_the_identified_model_are_part_of_the_standard_errors(panda):

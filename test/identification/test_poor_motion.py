@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from motions import motion, noisy, nominal, real, relative_errors, with_joints
+from motions import identified, motion, noisy, nominal, QUICK, real, relative_errors, with_joints
 import numpy as np
 import pytest
 from rich.console import Console
@@ -16,10 +16,8 @@ from robodyn_ros.identification.estimation.cross_validation import better_cutoff
 from robodyn_ros.identification.estimation.least_squares import least_squares, undetermined
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.motion import prepare
-from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
-from robodyn_ros.identification.pipeline import (
-    identify_parts, require_prediction, without_contradiction)
-from robodyn_ros.identification.recorded_motion import Parts
+from robodyn_ros.identification.options import PreparationOptions
+from robodyn_ros.identification.pipeline import require_prediction, without_contradiction
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.result import efforts_of, ORDINARY
 from robodyn_ros.identification.result_files import (
@@ -31,8 +29,6 @@ import yaml
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
 pytestmark = pytest.mark.slow
-
-QUICK = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
 
 
 def still(model, at_rest, count=600, share=0.0):
@@ -90,8 +86,8 @@ def test_a_full_motion_is_treated_as_before(spatial):
 def test_only_the_rows_of_least_squares_are_missing():
     model = nominal()
     given = still(real(), 1, 1500)
-    found = identify_parts(Parts(*given.split(0.7), (), ()), model, QUICK)
-    assert ORDINARY not in found.validations and ORDINARY not in found.others
+    found = identified(given, model, QUICK)
+    assert ORDINARY not in found.validations
     assert 'not determined by this motion: ' in found.absent[ORDINARY]
     assert 'viscous joint2' in found.absent[ORDINARY]
     assert any('stay near the URDF' in line for line in found.warnings)
@@ -105,7 +101,7 @@ def test_a_joint_that_hardly_moves_keeps_the_rotor_inertia_of_the_urdf():
     model, given = nominal(), still(with_joints(real()), 1, 1500, 4e-8)
     # Its effort follows its tiny acceleration by chance: a rotor of 1e5 kg·m² would explain that
     given.effort[:, 1] += 1e5 * given.acceleration[:, 1]
-    found = identify_parts(Parts(*given.split(0.7), (), ()), model, replace(QUICK, armature=True))
+    found = identified(given, model, replace(QUICK, armature=True))
     parameters = friction_parameters(found.estimate)
     assert parameters['armature'][1] == model.armature[1]
     assert parameters['viscous_friction'][1] == 0.0
@@ -117,8 +113,7 @@ def test_a_joint_whose_efforts_are_not_explained_has_no_friction_and_is_named(tm
     model, given = with_joints(nominal(), 1.0, 10.0), noisy(motion(real(), 3000), 0.02, 1)
     effort = given.effort.copy()
     effort[:, 1] = lfilter([1.0], [1.0, -0.98], np.random.default_rng(3).normal(size=len(effort)))
-    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
-                           QUICK)
+    found = identified(replace(given, effort=effort), model, QUICK)
     assert found.estimate.selection.unexplained == (1,)
     parameters = friction_parameters(found.estimate)
     assert parameters['coulomb_friction'][1] == parameters['viscous_friction'][1] == 0.0
@@ -148,7 +143,7 @@ def test_no_friction_of_a_urdf_exceeds_the_efforts_that_were_measured(at_rest):
     for one in known:
         assert not Dynamics(one).batch.friction(given.velocity).any()
         assert (one.armature * abs(given.acceleration) <= most * (1 + 1e-9)).all()
-    found = identify_parts(Parts(*given.split(0.7), (), ()), models[-1], QUICK)
+    found = identified(given, models[-1], QUICK)
     assert found.unidentified == tuple(robot.joint_names[j] for j in at_rest)
     shipped = efforts_of(found.estimate.to_model(), given)
     assert (abs(shipped) < 1.5 * most).all()
@@ -162,8 +157,7 @@ def test_the_offset_of_a_sensor_that_shows_nothing_else_is_kept():
     model, given = replace(nominal(), **weightless), motion(replace(real(), **weightless), 3000)
     effort = noisy(given, 0.02, 1).effort
     effort[:, 1] = 5.0 + 0.5 * np.random.default_rng(4).normal(size=len(effort))
-    found = identify_parts(Parts(*replace(given, effort=effort).split(0.7), (), ()), model,
-                           QUICK)
+    found = identified(replace(given, effort=effort), model, QUICK)
     assert found.estimate.selection.unexplained == (1,)
     assert found.estimate['offset joint2'] == pytest.approx(5.0, abs=0.3)
 
@@ -181,27 +175,21 @@ def recorded(model, chirp, noise=0.05, seconds=60.0, rate=200.0):
     return Recording(model.joint_names, time, q, None, effort)
 
 
+def cutoff_of(recording, *tried):
+    return better_cutoff(nominal(), {cutoff: prepare(recording, PreparationOptions(
+        cutoff=cutoff)).motion for cutoff in tried})
+
+
 def test_cutoffs():
-    recording = recorded(real(), 0.03)
-    motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
-               for cutoff in (0.6, 1.2, 2.4)}
-    found, why = better_cutoff(nominal(), motions)
+    found, why = cutoff_of(recorded(real(), 0.03), 0.6, 1.2, 2.4)
     assert found > 0.6 and 'by cross-validation' in why
+    slow = recorded(real(), 0.0)
+    assert cutoff_of(slow, 3.0, 6.0, 12.0) is None
     # Parameters that noise shrinks predict best from accelerations that are noise.
-    recording = recorded(real(), 0.0)
-    noise = 1e-3 * np.random.default_rng(2).normal(size=recording.position.shape)
-    recording = replace(recording, position=recording.position + noise)
-    motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
-               for cutoff in (3.0, 12.0, 24.0)}
-    assert better_cutoff(nominal(), motions) is None
-    recording = recorded(real(), 0.03, seconds=20.0)
-    motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
-               for cutoff in (0.6, 1.2, 2.4)}
-    assert better_cutoff(nominal(), motions) is None
-    recording = recorded(real(), 0.0)
-    motions = {cutoff: prepare(recording, PreparationOptions(cutoff=cutoff)).motion
-               for cutoff in (3.0, 6.0, 12.0)}
-    assert better_cutoff(nominal(), motions) is None
+    noise = 1e-3 * np.random.default_rng(2).normal(size=slow.position.shape)
+    noisy_one = replace(slow, position=slow.position + noise)
+    assert cutoff_of(noisy_one, 3.0, 12.0, 24.0) is None
+    assert cutoff_of(recorded(real(), 0.03, seconds=20.0), 0.6, 1.2, 2.4) is None
 
 
 @pytest.mark.parametrize('gravity', [(9.81, 0.0, 0.0), (0.0, 0.0, -9.81)])

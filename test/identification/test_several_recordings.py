@@ -8,12 +8,12 @@ import sys
 
 from benchmarks.identification import jobs, main, WORDS
 from cli.commands import done, refused, robodyn
-from motions import motion, nominal, OFFSET, real, write_csv
+from motions import motion, nominal, OFFSET, QUICK, real, write_csv
 import numpy as np
 import pytest
 from rich.console import Console
 from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingError
-from robodyn_ros.identification.options import PipelineOptions, PreparationOptions
+from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import (
     checked_motion, checked_motions, CheckedMotion, joined, parts_of, PICTURE_PAUSE, Source)
@@ -24,7 +24,6 @@ import yaml
 pytestmark = pytest.mark.slow
 
 MODEL = nominal()
-QUICK = PipelineOptions(delay=0.0, tilt=False, armature=False, presliding=0.0)
 
 
 @pytest.fixture(scope='module')
@@ -74,7 +73,7 @@ def test_two_motions_tell_what_one_alone_does_not(planar):
     moved = [replace(each, effort=of_model(real(), each).predicted) for each in still]
     parts = parts_of([CheckedMotion(each, (), ()) for each in moved], 0.7,
                      CheckedMotion(motion(real(), 100, seed=3), (), ()))
-    found = identify_parts(parts, MODEL, QUICK).estimate
+    found = identify_parts(parts, MODEL, replace(QUICK, armature=False)).estimate
     np.testing.assert_allclose(found.of_joints('viscous'), real().viscous_friction, atol=1e-6)
     np.testing.assert_allclose(found.of_joints('Coulomb'), real().coulomb_friction, atol=1e-6)
 

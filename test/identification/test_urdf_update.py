@@ -6,6 +6,7 @@ from dataclasses import replace
 import re
 
 from lxml import etree
+from motions import with_joints
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
@@ -250,9 +251,7 @@ def test_friction_that_did_not_change():
     text = OWN['arm6'].read_text()
     model = load_urdf(text)
     viscous, coulomb = np.arange(1.0, 7.0), np.arange(2.0, 8.0)
-    asked = replace(model, viscous_friction=viscous, coulomb_friction=coulomb,
-                    static_friction=coulomb,
-                    backward_friction=np.array([viscous, coulomb, coulomb]))
+    asked = with_joints(model, viscous, coulomb, model.armature)
     result = urdf_with_friction(text, model, asked)
     assert result.count('<robodyn') == text.count('<robodyn')
     assert 'damping="6.0"' in result and 'friction="7.0"' in result

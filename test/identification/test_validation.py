@@ -7,7 +7,7 @@ from html import unescape
 import json
 import re
 
-from motions import motion, noisy, nominal, real, with_joints, write_csv
+from motions import motion, noisy, nominal, QUICK, real, with_joints, write_csv
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
@@ -17,7 +17,6 @@ from robodyn_ros.identification.estimation.estimate import with_spread_of_blocks
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor, motion_limits
 from robodyn_ros.identification.excitation.optimize import known_rows
 from robodyn_ros.identification.filtering import LowPass
-from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import checked_motion, parts_of
 from robodyn_ros.identification.recordings.read import read
@@ -143,8 +142,7 @@ def found(tmp_path_factory):
     path = write_csv(tmp_path_factory.mktemp('report') / 'fit.csv', real(), 4, 8.0)
     model = nominal()
     checked = checked_motion(read(path, model), model)
-    return identify_parts(parts_of([checked], 0.7), model, PipelineOptions(
-        delay=0.0, tilt=False, presliding=0.0, armature=False))
+    return identify_parts(parts_of([checked], 0.7), model, replace(QUICK, armature=False))
 
 
 @pytest.fixture(scope='module')

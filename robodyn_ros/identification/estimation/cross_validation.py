@@ -31,16 +31,22 @@ MIN_BLOCK_PERIODS = 5    # of the cut-off: shorter blocks predict other cut-offs
 
 class Candidate(NamedTuple):
     """
-    Model structure that takes part in the selection.
+    Model structure that takes part in the selection, or its result.
 
     :param model: nominal, with the tilt and the velocity scales of friction of this candidate.
     :param mounting: delay and tilt.
     :param selection: parameters that are estimated.
+    :param notes: decisions with reasons, one line each.
+    :param weight: of the prior; 0 where it is not chosen yet.
+    :param terms: decisions of the cross-validation on terms of the model, one line each.
     """
 
     model: RobotModel
     mounting: Mounting
     selection: ParameterSelection
+    notes: tuple[str, ...] = ()
+    weight: float = 0.0
+    terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from numba import types
 import numpy as np
@@ -108,12 +107,7 @@ def kept_columns(motion: Motion, step: int, key: tuple[Any, ...], compute: Calla
 
     :param step: of the decimation; ``key``: all else that decides them.
     """
-    if step == 1:
-        return compute()
-    kept, key = _COLUMNS.setdefault(motion, {}), (step, *key)
-    if key not in kept:
-        kept[key] = compute()
-    return kept[key]
+    return compute() if step == 1 else motion.once((step, *key), compute)
 
 
 def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, ...]) -> ndarray:
@@ -122,13 +116,9 @@ def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, 
 
     :param parameters: inertial parameters (10 nb,).
     """
-    key = ('gravity', parameters, *kinematics(model))
-    kept = _COLUMNS.setdefault(motion, {})
-    if key not in kept:
-        rest = np.zeros_like(motion.position)
-        kept[key] = Batch(model, threads=1).regressor(motion.position, rest, rest) @ np.array(
-            parameters)
-    return kept[key]
+    rest = np.zeros_like(motion.position)
+    return motion.once(('gravity', parameters, *kinematics(model)), lambda: Batch(
+        model, threads=1).regressor(motion.position, rest, rest) @ np.array(parameters))
 
 
 def kinematics(model: RobotModel) -> tuple[Any, ...]:
@@ -140,7 +130,6 @@ def kinematics(model: RobotModel) -> tuple[Any, ...]:
 # Fields that the columns of the inertial parameters depend on
 KINEMATIC_FIELDS = ('parent', 'driver', 'ratio', 'shift', 'joint_rotation', 'joint_origin',
                     'joint_axis', 'gravity_vector')
-_COLUMNS: WeakKeyDictionary[Motion, dict[tuple[Any, ...], ndarray]] = WeakKeyDictionary()
 
 
 def decimated(selection: ParameterSelection, motion: Motion

@@ -62,7 +62,7 @@ def least_squares(given: Regression, method: str = 'weighted',
     base = base or base_parameters(given.model, given.selection)
     lost = undetermined(given, base)
     if full_rank and lost.any():
-        raise undetermined_error(given, base)
+        raise undetermined_error(given, base, lost)
     fitted, kept = determined_part(given, base)
     found = solve(fitted, kept, method)
     spread = covariance(fitted, kept.independent, found.divisor, found.error)
@@ -128,12 +128,6 @@ class Likelihood:
         return bool(2.0 * (self.reference - misfit) > chdtri(parameters, level))
 
 
-def check_determined(given: Regression, base: BaseParameters) -> None:
-    """Refuse a regression that does not determine the base parameters."""
-    if undetermined(given, base).any():
-        raise undetermined_error(given, base)
-
-
 def undetermined(given: Regression, base: BaseParameters) -> ndarray:
     """
     Return which base parameters (p,) a motion does not determine.
@@ -161,8 +155,9 @@ def undetermined(given: Regression, base: BaseParameters) -> ndarray:
     return involved.any(axis=0) | (norms == 0.0)
 
 
-def undetermined_error(given: Regression, base: BaseParameters) -> IdentificationError:
-    """Return the error that names the parameters, or the joint that stood still."""
+def undetermined_error(given: Regression, base: BaseParameters, lost: ndarray
+                       ) -> IdentificationError:
+    """Return the error that names lost parameters (p,), or the joint that stood still."""
     _, norms = _normalized(given.compressed.joints(base.independent))
     for i in np.flatnonzero(norms == 0.0):
         name, joint = base.base_names[i], given.joint[base.independent[i]]
@@ -170,7 +165,7 @@ def undetermined_error(given: Regression, base: BaseParameters) -> Identificatio
         return IdentificationError(f'no effort of this motion depends on {name}{still}',
                                    name=name, remedy='move every joint, to and fro, at several '
                                    'speeds; or lock it in the model')
-    involved = [base.base_names[i] for i in np.flatnonzero(undetermined(given, base))]
+    involved = [base.base_names[i] for i in np.flatnonzero(lost)]
     return IdentificationError(
         f'this motion does not distinguish {", ".join(involved)}', name=involved[0],
         remedy='move the joints that carry them through more poses, speeds and accelerations, not '

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,7 +18,7 @@ from .filtered_columns import path_friction, thinner
 from .least_squares import least_squares, METHODS
 from .physical_consistency import consistent, PRIOR_WEIGHTS
 from .regression import friction_columns, Regression, regression, VALIDATION_BLOCKS
-from .search import AS_RECORDED, EFFECTS, find_effects, most_likely_coupling, Mounting
+from .search import AS_RECORDED, EFFECTS, find_effects, most_likely_coupling
 from ..motion import Motion
 from ..options import ParameterSelection, PipelineOptions, USUAL_PARAMETERS
 from ...errors import IdentificationError
@@ -178,28 +178,8 @@ TERMS = ('coupled transmission', 'presliding', 'load-dependent friction', 'delay
 ALL_METHODS = ('consistent', *METHODS)
 
 
-class Selected(NamedTuple):
-    """
-    Effects that are estimated, and the results of their selection.
-
-    :param model: nominal, with the tilt and the velocity scales of friction that were chosen.
-    :param mounting: delay and tilt.
-    :param selection: with presliding and armature decided.
-    :param notes: decisions with reasons, one line each.
-    :param weight: of the prior; 0 where it is not chosen yet.
-    :param terms: decisions of the cross-validation on terms of the model, one line each.
-    """
-
-    model: RobotModel
-    mounting: Mounting
-    selection: ParameterSelection
-    notes: tuple[str, ...]
-    weight: float = 0.0
-    terms: tuple[str, ...] = ()
-
-
 def select_model(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                 options: PipelineOptions) -> Selected:
+                 options: PipelineOptions) -> Candidate:
     """
     Return the terms and the weight of the prior of the model that predicts best as exported.
 
@@ -211,7 +191,7 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     velocity scales are estimated once, with all blocks.
     """
     found = select_effects(model, motion, selection, options)
-    best = Trial(Candidate(found.model, found.mounting, found.selection), motion)
+    best = Trial(found, motion)
     scores = scores_of(best, COARSE_WEIGHTS)
     weight = min(scores, key=lambda weight: scores[weight].error)
     score, terms = scores[weight], list[str]()
@@ -238,7 +218,8 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
         selection, armature=options.armature is not False,
         presliding=options.presliding or 0.0)), motion)
     weight, notes = _weight(best, [plain.least_squares(method).error for method in METHODS])
-    return Selected(*best.candidate, (*found.notes, *notes), weight, tuple(terms))
+    return best.candidate._replace(notes=(*found.notes, *notes), weight=weight,
+                                   terms=tuple(terms))
 
 
 def alternative(term: str, given: Candidate, model: RobotModel, motion: Motion,
@@ -277,7 +258,7 @@ def alternative(term: str, given: Candidate, model: RobotModel, motion: Motion,
 
 
 def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions) -> Selected:
+                   options: PipelineOptions) -> Candidate:
     """
     Select the effects besides inertia and friction that the motion shows.
 
@@ -308,7 +289,7 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
             selection, armature=chosen.armature)
         if not again:
             break
-    return Selected(mounting.model(model), mounting, chosen, (*notes, *mounting.notes, *why))
+    return Candidate(mounting.model(model), mounting, chosen, (*notes, *mounting.notes, *why))
 
 
 def _with_armature(model: RobotModel, motion: Motion, selection: ParameterSelection,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mass, centre of mass and inertia of a load from the efforts that the model leaves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 
 from .base_parameters import base_of
 from .estimate import covariance, Estimate
-from .least_squares import check_determined, solve
+from .least_squares import solve, undetermined, undetermined_error
 from .regression import INERTIAL_PARAMETERS, INERTIAL_UNITS, Regression, regression
 from ..motion import Motion
 from ..options import INERTIAL_ONLY, ParameterSelection
@@ -105,10 +105,9 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     known = robot.predict(robot.prior) + offset
     moved = _moved(model, frame)
     names = tuple(f'{name} load' for name in INERTIAL_PARAMETERS)
-    whole = Regression(model, INERTIAL_ONLY, names, INERTIAL_UNITS,
-                       np.zeros(10), np.full(10, -1), robot.matrix[
-                           :, :, 10 * place.body:10 * place.body + 10] @ moved,
-                       robot.effort, known, robot.rate, robot.segments, robot.counted)
+    whole = replace(robot, names=names, units=INERTIAL_UNITS, prior=np.zeros(10),
+                    joint=np.full(10, -1), known=known, matrix=robot.matrix[
+                        :, :, 10 * place.body:10 * place.body + 10] @ moved)
     if not whole.matrix.any():
         raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
                                   remedy='name a frame that moves, and move it')
@@ -158,8 +157,7 @@ def _moved(model: RobotModel, frame: str) -> ndarray:
     return inertial_parameters(H @ UNITS @ H.T).reshape(10, 10).T
 
 
-@dataclass(frozen=True, eq=False)
-class _Solution:
+class _Solution(NamedTuple):
     """Columns that are independent, their values, covariance, and σ (nv,)."""
 
     columns: ndarray
@@ -193,7 +191,8 @@ def _solve(given: Regression, order: tuple[int, ...], errors: ndarray | None) ->
         raise IdentificationError(
             'no effort of this motion depends on the mass of a load', name='mass', value=0.0,
             remedy='move joints that its weight loads, or that accelerate it')
-    check_determined(given, base)
+    if (lost := undetermined(given, base)).any():
+        raise undetermined_error(given, base, lost)
     found = solve(given, base, 'weighted')
     matrix = covariance(given, base.independent, found.divisor, found.error).matrix
     if errors is not None:

@@ -120,7 +120,6 @@ class Regression(Parameters):
     :param matrix: (N, nv, P).
     :param effort: (N, nv) [N·m | N] as measured.
     :param known: (N, nv) [N·m | N] efforts of parameters that are not estimated.
-    :param rate: sample rate [Hz] after decimation.
     :param segments: (begin, end) of samples that follow each other without a gap.
     :param counted: (N, nv) rows that are used; in the others matrix, effort and known are 0.
     """
@@ -128,7 +127,6 @@ class Regression(Parameters):
     matrix: ndarray
     effort: ndarray
     known: ndarray
-    rate: float
     segments: tuple[tuple[int, int], ...]
     counted: ndarray
 
@@ -194,8 +192,8 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
     known = known_efforts(model, motion, selection)
     names, each_unit, owner = zip(*columns)
     joint, values = np.array(owner), np.concatenate(prior)
-    k = selection.decimate
-    ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
+    ends = np.cumsum([0, *(
+        -(-(b - a) // selection.decimate) for a, b in motion.segments)]).tolist()
     counted = rows_that_count(motion, selection)
     if selection.moving is not None and not counted.any():
         raise IdentificationError(
@@ -208,7 +206,7 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
     matrix[~counted] = 0.0
     return Regression(model, selection, names, each_unit, values, joint,
                       matrix, thin(motion.effort) * counted, known * counted,
-                      motion.rate / k, tuple(zip(ends, ends[1:])), counted)
+                      tuple(zip(ends, ends[1:])), counted)
 
 
 def held_columns(names: Sequence[str], joint: ndarray, selection: ParameterSelection

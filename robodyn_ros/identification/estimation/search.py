@@ -11,8 +11,8 @@ negative inertias, which no consistent estimate has.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -80,19 +80,11 @@ class Mounting:
 
     def motion(self, motion: Motion) -> Motion:
         """Return the motion with the efforts that belong to its positions."""
-        if not self.delay:
-            return motion
-        kept = _SHIFTED_MOTIONS.setdefault(motion, {})
-        if self.delay not in kept:
-            kept[self.delay] = motion.later(self.delay)
-        return kept[self.delay]
+        return motion if not self.delay else motion.once(
+            ('later', self.delay), partial(motion.later, self.delay))
 
 
 AS_RECORDED = Mounting(0.0, np.zeros(3), ())
-
-# Motions by their delay and without ends, so that cached results of a motion are found again
-_SHIFTED_MOTIONS: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
-_INNER_MOTIONS: WeakKeyDictionary[Motion, dict[Any, Motion]] = WeakKeyDictionary()
 
 
 Effects = dict[str, ndarray]     # numbers of those of EFFECTS that a model has
@@ -260,15 +252,10 @@ def _why_no_delay(motion: Motion) -> str:
 
 def _without_ends(motion: Motion, pieces: Sequence[tuple[int, int]], reach: int) -> Motion:
     """Return segments of a motion without the samples at their ends."""
-    key = reach, *pieces
-    kept = _INNER_MOTIONS.setdefault(motion, {})
-    if key not in kept:
-        index = np.concatenate([np.arange(a + reach, b - reach) for a, b in pieces])
-        ends = np.cumsum([0, *(b - a - 2 * reach for a, b in pieces)]).tolist()
-        kept[key] = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
-            name: getattr(motion, name)[index]
-            for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
-    return kept[key]
+    index = np.concatenate([np.arange(a + reach, b - reach) for a, b in pieces])
+    ends = np.cumsum([0, *(b - a - 2 * reach for a, b in pieces)]).tolist()
+    return motion.once(('inner', reach, *pieces),
+                       lambda: motion.samples(index, zip(ends, ends[1:])))
 
 
 def _with_distance(given: Regression, motion: Motion, distance: float) -> ndarray:
