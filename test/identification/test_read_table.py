@@ -54,6 +54,7 @@ DEGREES = np.array([1.0, *[180 / np.pi] * 4, 1.0, 1.0])
 UNITS = {
     'words': 'Time (seconds),q1 (degrees),q2 (degrees),dq1 (degrees/s),dq2 (deg/sec),tau1 (N-m),'
              'tau2 (N-m)',
+    'of other signs': 'Time [s],q1 [\u00ba],q2 [\u00ba],dq1 [\u00ba/s],dq2 [\u00ba/s],tau1,tau2',
     'under a line': 't/s,q1/°,q2/°,dq1/°/s,dq2/°/s,tau1/Nm,tau2/Nm',
     'at the end': 'time_s,q1_deg,q2_deg,dq1_deg_s,dq2_deg_s,tau1_Nm,tau2_Nm',
     'in the middle': 'time_s,q_deg_1,q_deg_2,dq_deg_s_1,dq_deg_s_2,tau_Nm_1,tau_Nm_2',
@@ -364,4 +365,7 @@ def test_arrays_with_names_of_joints_of_two_lengths_and_of_matlab(tmp_path):
         read(path, robot('two_link'))
     savemat(tmp_path / 'a.mat', {'t': R.time, 'q': R.position, 'qd': R.velocity.T,
                                  'tau': R.effort, 'Ts': 0.004, 'robot': 'two_link'})
+    compare(read(tmp_path / 'a.mat', robot('two_link')), R)
+    savemat(tmp_path / 'a.mat', {'log': {'t': R.time, 'q': R.position, 'qd': R.velocity,
+                                         'tau': R.effort, 'robot': 'two_link'}, 'Ts': 0.004})
     compare(read(tmp_path / 'a.mat', robot('two_link')), R)

@@ -256,7 +256,8 @@ def _scaled(recording: Recording, model: RobotModel, units: Units) -> Recording:
         values = getattr(recording, quantity)
         if values is not None and quantity != 'time':
             changes[quantity] = to_si(quantity, values, unit, recording.joint_names, kinds)
-    lines = [f'{quantity} in {units[quantity]}, as given' for quantity in changes]
+    lines = [f'{quantity} in {of_units.unit_text(units[quantity])}, as given'
+             for quantity in changes]
     return replace(recording, **changes, notes=(*recording.notes, *lines),
                    effort_unit='A' if is_current(units.get('effort', '')) else 'N·m')
 

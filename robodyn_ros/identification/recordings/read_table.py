@@ -250,7 +250,7 @@ def _slowly(body: list[str], separator: str, width: int, path: Path) -> Iterator
 
 def read_mat(path: Path) -> Table:
     """
-    Return the arrays of a MATLAB .mat file as columns, as :func:`read_npz` does.
+    Return the arrays of a MATLAB .mat file, also those of structs, as :func:`read_npz` does.
 
     :raises RecordingError: there are no such arrays, or the file is of version 7.3.
     """
@@ -263,9 +263,13 @@ def read_mat(path: Path) -> Table:
     except NotImplementedError:
         raise no_table(path, 'it is of version 7.3, which is HDF5',
                        "save it in MATLAB with save(..., '-v7')") from None
-    # Everything is a matrix there: a column of times too
-    arrays = {name: array.squeeze() for name, array in given.items()
-              if isinstance(array, np.ndarray)}
+    arrays: dict[str, ndarray] = {}
+    for name, array in given.items():
+        if isinstance(array, np.ndarray):
+            names = array.dtype.names       # of a struct
+            fields = dict(zip(names, array.item())) if names and array.size == 1 else {name: array}
+            # Everything is a matrix there: a column of times too
+            arrays |= {key: np.squeeze(value) for key, value in fields.items()}
     return _of_arrays(arrays, path)
 
 

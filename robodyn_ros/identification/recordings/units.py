@@ -38,6 +38,7 @@ SPELLED_UNITS = (
     ('milliseconds', 'ms'), ('microseconds', 'us'), ('nanoseconds', 'ns'), ('seconds', 's'),
     ('second', 's'), ('/sec', '/s'), ('turns', 'rev'), ('amps', 'A'), ('n-m', 'Nm'),
     ('nm', 'Nm'))
+SAME_SIGNS = str.maketrans('\u03bc\u00ba', '\u00b5\u00b0')    # that look like those of µs and °
 SI_UNITS = {'time': 's', 'position': 'rad', 'velocity': 'rad/s', 'effort': 'N·m'}
 
 
@@ -57,7 +58,7 @@ def check(units: Units) -> None:
 def known(text: str) -> str:
     """Return the unit in a word of a header, or an empty string."""
     every = set[str]().union(*ROTARY_UNITS.values(), *SLIDING_UNITS.values())
-    bare = text.replace(' ', '')
+    bare = text.replace(' ', '').translate(SAME_SIGNS)
     short = bare.lower()
     for long, unit in SPELLED_UNITS:
         short = short.replace(long, unit)
