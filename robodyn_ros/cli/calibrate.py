@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..control.learning import CollisionThresholds
     from ..control.settings.settings import Settings
     from ..identification.estimation.payload import Payload
-    from ..identification.excitation.payload_motion import PayloadMotion
     from ..identification.excitation.trajectory_file import JointTrajectory
     from ..identification.recordings.recording import Recording
     from ..model.robot import RobotModel
@@ -160,7 +159,7 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
         pose = player.pose(robot.joint_names)
         motion = payload_motion(slowed(robot, settings), frame, pose, amplitude=amplitude,
                                 duration=duration)
-        _announce(motion, frame, out)
+        announce(motion.trajectory, motion.amplitude, f'the load at {frame}', out)
         recording = recorded(here, player, motion.trajectory, states, wait, out)
         found = estimate(recording, robot, frame, offset)
         print_load(found, robot.joint_names, out)
@@ -195,12 +194,11 @@ def slowed(robot: RobotModel, settings: Settings) -> RobotModel:
                        robot, 'velocity_limit'))
 
 
-def _announce(motion: PayloadMotion, frame: str, out: Console) -> None:
-    moved = [f'{name} by {x:.2f}' for name, x in
-             zip(motion.trajectory.joint_names, motion.amplitude) if x]
-    out.print(f'moving {", ".join(moved)} rad or m to either side for '
-              f'{motion.trajectory.times[-1]:g} s, to find the load at {frame}; '
-              'nothing has looked for collisions')
+def announce(motion: JointTrajectory, amplitude: ndarray, purpose: str, out: Console) -> None:
+    """Print which joints will move, by their amplitudes (nv,) [rad | m]."""
+    moved = [f'{name} by {x:.2f}' for name, x in zip(motion.joint_names, amplitude) if x]
+    out.print(f'moving {", ".join(moved)} rad or m to either side for {motion.times[-1]:g} s, to '
+              f'find {purpose}; nothing has looked for collisions')
 
 
 def recorded(here: Session, player: Player, motion: JointTrajectory, states: str, wait: float,

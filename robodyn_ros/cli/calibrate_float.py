@@ -13,7 +13,7 @@ from numpy import ndarray
 from rich.table import Table
 import typer
 
-from .calibrate import recorded, slowed
+from .calibrate import announce, recorded, slowed
 from .options import (
     command, console, Force, NodeName, output, playing, RUN, SimTime, States, table, Wait)
 from ..errors import check_new, IdentificationError, ParameterError
@@ -96,10 +96,7 @@ def calibrate_float(folder: Annotated[Path, output(
         robot = without_payload(controller.model(), settings)
         motion = float_motion(slowed(robot, settings), player.pose(robot.joint_names),
                               amplitude=amplitude, duration=duration)
-        away = np.ptp(motion.positions, axis=0) / 2.0
-        moved = ', '.join(f'{name} by {a:.2f}' for name, a in zip(motion.joint_names, away))
-        out.print(f'moving {moved} rad or m to either side for {duration:g} s; nothing has looked '
-                  'for collisions')
+        announce(motion, np.ptp(motion.positions, axis=0) / 2.0, 'masses and friction', out)
         found = calibrate(recorded(here, player, motion, states, wait, out), robot)
     out.print(errors_table(found, robot))
     out.print('; '.join((found.note, *found.too_noisy())))

@@ -17,7 +17,7 @@ from ..identification.motion import Motion
 from ..identification.result import (
     Identification, NOMINAL, PredictionBand, TERMS_TITLE, Validation)
 from ..identification.result_files import friction_parameters
-from ..model.robot import RobotModel, units
+from ..model.robot import units
 from ..report.document import Report
 from ..report.run_figure import COLORS
 
@@ -184,7 +184,7 @@ def _add_prediction(page: Report, found: Identification) -> None:
                   f'{100 * nominal.relative[j]:.1f} %', at,
                   {'measured': measured[:, j], 'predicted': predicted[:, j],
                    NOMINAL: np.where(np.isfinite(measured[:, j]), before, np.nan)}, TIME_LABEL,
-                  _unit(found.nominal, j), small=True)
+                  'N' if found.nominal.slides[j] else 'N·m', small=True)
     page.plot('Measured less predicted efforts', at, dict(zip(joints, error.T)), TIME_LABEL,
               '[N·m | N]')
 
@@ -231,7 +231,3 @@ def _broken(motion: Motion, *values: ndarray) -> tuple[ndarray, list[ndarray]]:
     ends = [b for _, b in motion.segments]
     return (np.insert(motion.time, ends, motion.time[np.array(ends) - 1]),
             [np.insert(each, ends, np.nan, axis=0) for each in values])
-
-
-def _unit(model: RobotModel, joint: int) -> str:
-    return 'N' if model.slides[joint] else 'N·m'

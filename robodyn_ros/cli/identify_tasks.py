@@ -58,6 +58,7 @@ def _prepared(recording: Recording, robot: CatalogRobot, friction: Path | None,
     from ..identification.recorded_motion import checked_motion, require_torques
     from ..identification.recordings.recording import usual_period
     from ..identification.result_files import conditions_of
+    from ..model.friction_file import read_friction
 
     require_torques(recording)
     if (found := None if friction is None else conditions_of(friction)) is not None:
@@ -70,15 +71,9 @@ def _prepared(recording: Recording, robot: CatalogRobot, friction: Path | None,
         options, accept=(*options.accept, *accept)))
     show([*notes[len(recording.notes):],
           *by_kind(issue for issue in issues if issue.kind not in accept)], out)
-    model, offset = with_friction(robot.model, friction)
+    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
+        read_friction(friction, robot.model)
     return motion.later(delay) if delay else motion, model, offset, found and found.errors
-
-
-def with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
-    """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
-    from ..model.friction_file import read_friction
-
-    return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)
 
 
 def find_load(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,

@@ -130,17 +130,15 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
         selected = fewer
         estimates = estimate(model, train, selection, selected, options)
         validations = validate(nominal, test, selected, estimates)
+    train, test = map(selected.mounting.motion, (train, test))
     issues = result_issues(estimates.delivered, validations[estimates.delivered.method],
-                           validations[NOMINAL], selected.mounting.motion(train),
-                           selected.mounting.motion(test),
+                           validations[NOMINAL], train, test,
                            {name: validations[name] for name in estimates.others},
                            selected.mounting.delay)
     return Identification(
-        nominal, selected.mounting.motion(train), selected.mounting.motion(test),
-        selected.mounting, estimates.delivered,
-        validations, (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
-        estimates.absent, selected.terms,
-        prediction_band(estimates.delivered, selected.mounting.motion(train)))
+        nominal, train, test, selected.mounting, estimates.delivered, validations,
+        (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
+        estimates.absent, selected.terms, prediction_band(estimates.delivered, train))
 
 
 def without_contradiction(model: RobotModel, motion: Motion, selection: ParameterSelection

@@ -13,7 +13,7 @@ from robodyn_ros.identification.estimation.filtered_columns import path_friction
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.recorded_motion import Parts
-from robodyn_ros.identification.recordings.recording import Recording
+from robodyn_ros.identification.recordings.recording import Recording, write
 from robodyn_ros.model.robot import with_payload
 from robots import LOCKED, OWN, REAL
 from scipy.signal import butter, sosfiltfilt
@@ -157,7 +157,5 @@ def write_csv(path, model, seed, duration, offset=OFFSET):
     effort = batch.inverse_dynamics(q, v, a) + batch.friction(v) + offset
     effort += NOISE * rng.normal(size=effort.shape)
     q = q + 2e-5 * rng.normal(size=q.shape)
-    header = ','.join(['time', *(f'{word}_{name}' for word in ('position', 'effort')
-                                 for name in model.joint_names)])
-    np.savetxt(path, np.column_stack([time, q, effort]), delimiter=',', header=header, comments='')
+    write(path, Recording(model.joint_names, time, q, None, effort))
     return path

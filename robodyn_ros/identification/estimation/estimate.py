@@ -57,7 +57,7 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, error: nda
         count = max(given.counted[:, j].sum(), 1)
         # Excluded samples are 0 in the sums of squares, and are not counted
         gamma = autocovariance(error[:, j] / s, given.segments) * len(given) / count
-        independent[j] = independent_samples(gamma, len(given), count)
+        independent[j] = independent_samples(gamma, count)
         A += W.T @ W
         kernel = np.concatenate([gamma[:0:-1], gamma])[:, None]
         lags = len(gamma) - 1
@@ -69,12 +69,8 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, error: nda
     return Covariance(inverse @ B @ inverse.T * total / max(total - p, 1.0), independent)
 
 
-def independent_samples(gamma: ndarray, size: int, count: int) -> float:
-    """
-    Return the effective number of samples of errors with an autocovariance ``gamma``.
-
-    :param size: number of samples, of which ``count`` are used.
-    """
+def independent_samples(gamma: ndarray, count: int) -> float:
+    """Return the effective number of ``count`` errors with an autocovariance ``gamma``."""
     count = max(count, 1)
     return float(max(count * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(), gamma[0] / count,
                                             1e-300), 1.0))

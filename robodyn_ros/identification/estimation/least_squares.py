@@ -109,7 +109,7 @@ class Likelihood:
                       'weighted')
         #: (nv,) effective numbers of samples.
         self.count = np.array([
-            independent_samples(autocovariance(found.error[:, j], given.segments), len(given),
+            independent_samples(autocovariance(found.error[:, j], given.segments),
                                 int(given.counted[:, j].sum())) for j in range(given.model.nv)])
         self._sigma = found.sigma       # with which the search of others begins
         #: Σ n log σ of this regression.

@@ -292,8 +292,10 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
         cost = MotionCost(dynamics, series, pose, limits, regressor, collisions, after)
         random = np.random.default_rng([seed, number])
         begin = _fitted(cost, random.normal(size=(model.nv, series.size)))
-        motion = cost.inside(_optimised(cost, begin, criterion, lambda share, number=number:
-                                        progress((number + share) / starts)))
+
+        def forward(share: float, number: int = number) -> None:
+            progress((number + share) / starts)
+        motion = cost.inside(_optimised(cost, begin, criterion, forward))
         attempts.append(Attempt(cost.quality(begin), motion if motion is None
                                 else cost.quality(motion)))
         motions.append(motion)
