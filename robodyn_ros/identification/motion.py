@@ -167,17 +167,17 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
     return Stretches(pieces, moved, rate, tuple(notes))
 
 
-def grid(time: ndarray, rate: float) -> ndarray | None:
+def resampled(time: ndarray, values: ndarray, rate: float) -> tuple[ndarray, ndarray]:
     """
-    Return equidistant times from the first to the last of rising stamps (n,) [s].
+    Return equidistant times [s], and the values (n, ...) at them by a cubic spline.
 
-    :return: None where the stamps are equidistant already.
+    Values at rising stamps (n,) [s] that are equidistant already stay as they are.
     """
     even = time[0] + np.arange(len(time)) / rate
     if np.abs(time - even).max() <= GRID_TOLERANCE / rate:
-        return None
-    count = int((time[-1] - time[0]) * rate * (1 + 1e-12)) + 1
-    return time[0] + np.arange(count) / rate
+        return even, values
+    at = time[0] + np.arange(int((time[-1] - time[0]) * rate * (1 + 1e-12)) + 1) / rate
+    return at, CubicSpline(time, values, axis=0)(at)
 
 
 def _described(time: ndarray, regular: ndarray, period: float, limit: float) -> list[str]:
@@ -271,7 +271,7 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
     found = stretches(recording.time, signals['position'])
     rate = found.rate if options.rate is None else options.rate
     if options.cutoff is None:
-        pieces = [_resampled(found.time[piece], signals['position'][piece], rate)[1]
+        pieces = [resampled(found.time[piece], signals['position'][piece], rate)[1]
                   for piece in found.pieces if np.ptp(found.time[piece]) * rate > 2 * MIN_SEGMENT]
         if not pieces:
             raise _too_short(found, rate)
@@ -288,19 +288,12 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
     return found, rate, cutoff
 
 
-def _resampled(time: ndarray, values: ndarray, rate: float) -> tuple[ndarray, ndarray]:
-    at = grid(time, rate)
-    if at is None:
-        return time[0] + np.arange(len(time)) / rate, values
-    return at, CubicSpline(time, values, axis=0)(at)
-
-
 def _segment(time: ndarray, signals: dict[str, ndarray], rate: float, low_pass: LowPass,
              cut: int) -> dict[str, ndarray]:
     """Return one segment on its grid: filtered, with derivatives, without transients."""
     out = {}
     for key, signal in signals.items():
-        out['time'], even = _resampled(time, signal, rate)
+        out['time'], even = resampled(time, signal, rate)
         out[key] = low_pass(even)
     out['derived'], out['derived twice'] = derivatives(out['position'], rate)
     return {key: a[cut:len(a) - cut] for key, a in out.items()}

@@ -149,13 +149,6 @@ def _best(fit: Fit) -> tuple[float, ndarray, float]:
     return float(each.sum()), np.argsort(column), float(each.max())
 
 
-def _usual(model: RobotModel) -> list[ndarray]:
-    """Return orders in which joints are often recorded: alphabetical, reversed, rotated."""
-    forward = np.arange(model.nv)
-    return [np.argsort(np.argsort(model.joint_names)), forward[::-1],
-            *(np.roll(forward, by) for by in range(1, model.nv))]
-
-
 def _search(tried: Callable[[States], Fit], model: RobotModel,
             states: States) -> tuple[ColumnHypothesis, float]:
     """
@@ -170,7 +163,10 @@ def _search(tried: Callable[[States], Fit], model: RobotModel,
 
     order, direction = np.arange(nv), np.ones(nv)
     value, effort, worst = rate(order, direction)
-    for start in _usual(model) if worst >= MAX_GOOD_FIT else ():
+    # Orders in which joints are often recorded: alphabetical, reversed, rotated
+    usual = (np.argsort(np.argsort(model.joint_names)), order[::-1],
+             *(np.roll(order, by) for by in range(1, nv)))
+    for start in usual if worst >= MAX_GOOD_FIT else ():
         there = rate(start, direction)
         if there[0] < value - MIN_IMPROVEMENT:
             order, (value, effort, worst) = start, there

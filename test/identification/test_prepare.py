@@ -10,7 +10,7 @@ import pytest
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.errors import ArgumentError, RecordingError
 from robodyn_ros.identification.filtering import choose_cutoff, derivatives, LowPass
-from robodyn_ros.identification.motion import grid, stretches
+from robodyn_ros.identification.motion import resampled, stretches
 from robodyn_ros.identification.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import checked_motion
 
@@ -59,8 +59,9 @@ def test_samples_and_stamps():
     time = np.round(np.arange(1000) / 30, 3)
     assert stretches(time, wave(time)).rate == pytest.approx(30, rel=1e-4)
     time = (np.arange(2000) + np.random.default_rng(0).uniform(-0.2, 0.2, 2000)) / 200
-    assert grid(time, 200) is not None
-    assert grid(np.round(time[0] + np.arange(2000) / 200, 4), 200) is None
+    assert resampled(time, time, 200)[1] is not time
+    time = np.round(time[0] + np.arange(2000) / 200, 4)
+    assert resampled(time, time, 200)[1] is time
     with pytest.raises(RecordingError, match='never rise'):
         stretches(np.zeros(100), np.zeros((100, 1)))
 

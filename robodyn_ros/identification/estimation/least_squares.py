@@ -56,9 +56,6 @@ def least_squares(given: Regression, method: str = 'weighted',
     :raises IdentificationError: too few samples, or parameters that this motion does not
         determine: the error names them, or the joint that stood still.
     """
-    if method not in METHODS:
-        raise IdentificationError(f'no method {method!r}', name='method', value=method,
-                                  remedy=f'choose {" or ".join(METHODS)}')
     base = base or base_parameters(given.model, given.selection)
     lost = undetermined(given, base)
     if full_rank and lost.any():

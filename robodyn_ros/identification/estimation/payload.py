@@ -108,9 +108,6 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     whole = replace(robot, names=names, units=INERTIAL_UNITS, prior=np.zeros(10),
                     joint=np.full(10, -1), known=known, matrix=robot.matrix[
                         :, :, 10 * place.body:10 * place.body + 10] @ moved)
-    if not whole.matrix.any():
-        raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
-                                  remedy='name a frame that moves, and move it')
     columns = None if model_errors is None else _error_columns(model, motion, model_errors)
     full = _solve(whole, PARAMETER_ORDER, columns)
     visible = _inertia_shows(full)
@@ -190,7 +187,8 @@ def _solve(given: Regression, order: tuple[int, ...], errors: ndarray | None) ->
     if not len(base.independent):
         raise IdentificationError(
             'no effort of this motion depends on the mass of a load', name='mass', value=0.0,
-            remedy='move joints that its weight loads, or that accelerate it')
+            remedy='name a frame that moves, and move joints that its weight loads, or that '
+            'accelerate it')
     if (lost := undetermined(given, base)).any():
         raise undetermined_error(given, base, lost)
     found = solve(given, base, 'weighted')
