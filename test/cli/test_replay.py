@@ -7,7 +7,8 @@ import re
 import sys
 
 from cli.commands import done, refused, robodyn
-from flight_recorder.flights import about, eventful, MODEL, recording_rig
+from control.rig import TWO_LINK as MODEL
+from flight_recorder.flights import about, eventful
 import pytest
 from robodyn_ros.flight_recorder import file
 from viewer.browser import check_report
@@ -19,9 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope='module')
 def rig():
-    rig = recording_rig(1500, mode='joint_impedance')
-    eventful(rig)
-    return rig
+    return eventful(1500)
 
 
 def first(s, n):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control.cycle.call import VECTORS
 from robodyn_ros.control.cycle.plain_cycle import Records
+from robodyn_ros.control.cycle.trial import _readable as readable
 from robodyn_ros.control.inputs.partner import Partner, Policy
 from robodyn_ros.control.inputs.task import Bounds, TASK, Task
 from robodyn_ros.control.laws import registry
@@ -18,12 +19,6 @@ from robodyn_ros.control.steps.cycle_data import (
     CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, Vectors)
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 from robodyn_ros.state import no_state
-
-
-def readable(arrays):
-    """Return a named tuple whose records are read as compiled code reads them."""
-    return arrays._replace(**{name: array.view(np.recarray)
-                              for name, array in arrays._asdict().items() if array.dtype.names})
 
 
 def bounded(model, **given):

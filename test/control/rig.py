@@ -30,11 +30,11 @@ class Rig:
 
     period, substeps = 1e-3, 2
 
-    def __init__(self, model: RobotModel, q, **settings):
+    def __init__(self, model: RobotModel, q, *, specialize=False, recorded=0, **settings):
         self.model, self.dynamics = model, Dynamics(model)
         self.state = no_state(model.nv)
         self.controller = Controller(model, Settings(**{**GAINS, **settings}), self.state,
-                                     specialize=False)
+                                     specialize=specialize, recorded=recorded)
         self.q, self.qd = np.array(q, float), np.zeros(model.nv)
         self.tau = self.dynamics.gravity(self.q)
         self.external = np.zeros(model.nv)      # efforts of somebody who pushes

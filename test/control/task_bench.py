@@ -4,7 +4,7 @@
 
 from control.rig import BENT as POSE, PANDA
 import numpy as np
-from robodyn_ros import Controller, Dynamics, Settings
+from robodyn_ros import Dynamics, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.steps import guard
 from scipy.spatial.transform import Rotation
@@ -19,10 +19,7 @@ class Bench(ClosedLoop):
         super().__init__(PANDA, Settings(**{
             'mode': 'cartesian_impedance', 'task_frame': FRAME, 'stiffness': [50.0],
             'damping': [1.0], 'acceleration_kp': [100.0], 'acceleration_kd': [20.0],
-            **settings}), q, plant=PANDA)
-        if recorded:
-            self.controller = Controller(PANDA, self.controller.settings, specialize=False,
-                                         recorded=recorded)
+            **settings}), q, plant=PANDA, recorded=recorded)
         self.residual = [np.zeros(PANDA.nv)]
         self.start()
         self.run(0.2)

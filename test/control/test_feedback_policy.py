@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf, nan
 
 from control.rig import POSE, Rig, risen, Told, TWO_LINK
-from flight_recorder.flights import MODEL, recording_rig, replayed
+from flight_recorder.flights import replayed
 import numpy as np
 import pytest
 from robodyn_ros.control.laws.feedback_policy import FADE_TIME
@@ -126,8 +126,7 @@ def test_policies_that_are_refused(changed, why):
 
 @pytest.mark.slow
 def test_policies_are_recorded_and_replayed():
-    rig = recording_rig(1000, mode='feedback_policy')
-    rig.rise()
+    rig = running(recorded=1000)
     planned(rig, 0.3, 50.0, regulator(GOAL))
     _, flown = replayed(rig.controller, 400)
     assert len(flown.snapshot.policies) > 10
@@ -155,12 +154,12 @@ def test_gains_in_any_order_and_time_that_jumps():
         rig.controller.follow_policy(rig.time - 0.1, u, POSE, np.zeros(2), K)
 
 
-LIMIT = MODEL.effort_limit
+LIMIT = TWO_LINK.effort_limit
 
 
-def held(rig, efforts, seconds=0.5, names=MODEL.joint_names):
+def held(rig, efforts, seconds=0.5, names=TWO_LINK.joint_names):
     """Stay where the reference is, with efforts (2, n) that change linearly."""
-    order = [MODEL.joint_names.index(name) for name in names]
+    order = [TWO_LINK.joint_names.index(name) for name in names]
     here = rig.controller._v.target.copy()[order]
     rig.controller.follow(Waypoints(names, [0.0, seconds], [here, here], None, None, efforts),
                           rig.time + rig.period)
@@ -177,7 +176,7 @@ def steps(rig, seconds):
 
 @pytest.mark.parametrize('mode', FOLLOWING)
 def test_every_law_gets_them_and_loses_them_at_the_end(mode):
-    rig, plain = (Rig(MODEL, POSE, mode=mode) for _ in range(2))
+    rig, plain = (Rig(TWO_LINK, POSE, mode=mode) for _ in range(2))
     for each in rig, plain:
         each.rise()
     v = rig.controller._v
@@ -207,13 +206,13 @@ def test_whatever_ends_them_no_effort_jumps(interruption):
     if interruption == 'trajectory':
         held(rig, [-top, -top], 0.3)
     elif interruption == 'stop':
-        c.follow(Waypoints(MODEL.joint_names, [], np.zeros((0, 2))), rig.time)
+        c.follow(Waypoints(TWO_LINK.joint_names, [], np.zeros((0, 2))), rig.time)
     elif interruption == 'law':
         c.use(replace(c.settings, mode='computed_torque'))
     elif interruption == 'target':
-        c.follow(Waypoints(MODEL.joint_names, [0.0], [POSE]), rig.time)
+        c.follow(Waypoints(TWO_LINK.joint_names, [0.0], [POSE]), rig.time)
     elif interruption == 'partial':
-        held(rig, [[0.0], [0.0]], 0.3, MODEL.joint_names[1:])
+        held(rig, [[0.0], [0.0]], 0.3, TWO_LINK.joint_names[1:])
     later = steps(rig, 0.6)
     assert (np.maximum(first, later) <= c.records.joints['effort_rate_limit'] * rig.period
             * (1.0 + 1e-9)).all()
@@ -228,8 +227,8 @@ def test_efforts_of_trajectories_follow_each_other_and_end():
     held(rig, [[1.0, 1.0]] * 2, 1.0)
     rig.run(0.1)
     here = c._v.target.copy()
-    c.follow(Waypoints(MODEL.joint_names, [0.0, 1.0], [here, here], None, None, [[3.0, 3.0]] * 2),
-             rig.time + 0.2)
+    c.follow(Waypoints(TWO_LINK.joint_names, [0.0, 1.0], [here, here], None, None,
+                       [[3.0, 3.0]] * 2), rig.time + 0.2)
     rig.run(0.19)
     assert c._v.feedforward == pytest.approx(1.0)
     rig.run(0.2)
@@ -263,11 +262,10 @@ def test_efforts_that_are_refused(limit, efforts, word):
 
 @pytest.mark.slow
 def test_they_are_recorded_and_replayed():
-    rig = recording_rig(2000, mode='joint_impedance')
-    rig.rise()
+    rig = risen(recorded=2000, mode='joint_impedance')
     held(rig, [[1.0, -0.5], [-2.0, 0.5]], 0.2)
     rig.run(0.1)
-    held(rig, [[1.0]] * 2, 0.2, MODEL.joint_names[:1])
+    held(rig, [[1.0]] * 2, 0.2, TWO_LINK.joint_names[:1])
     rig.run(0.5)
     taken, flown = replayed(rig.controller, 700)
     for serial, points in taken.points.items():

@@ -4,11 +4,13 @@
 
 from dataclasses import replace
 import re
+from threading import current_thread, main_thread, Thread
 from typing import Annotated, NamedTuple
 
 from control.rig import Blockable, follow, GAINS, POSE, risen, TWO_LINK
 import numpy as np
 import pytest
+from robodyn_ros.control.controller import followed_references, settings_in_force
 from robodyn_ros.control.laws import registry
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings.settings import Settings
@@ -102,6 +104,44 @@ def test_references_that_go_on_or_are_planned_again():
     rig.tick()
     with pytest.raises(TrajectoryError, match='has changed while it was planned'):
         c.commit(planned)
+
+
+def test_threads_that_change_the_settings_wait_for_each_other(monkeypatch):
+    """All are new laws: with one number for two, the cycle would miss the second change."""
+    c, threads = risen(mode='joint_impedance').controller, []
+    first, joint_map = int(c.records.record['law'][0]), settings_in_force.joint_map
+
+    def interrupted(*arguments):
+        """Two threads change them, too: while they are prepared, and are prepared again."""
+        if current_thread() is main_thread() and len(threads) < 2:
+            settings = replace(c.settings, damping=[30.0, 8.0 + len(threads)])
+            threads.append(Thread(target=c.use, args=(settings,)))
+            threads[-1].start()
+            threads[-1].join([10.0, 0.2][len(threads) - 1])     # the second one must wait
+        return joint_map(*arguments)
+    monkeypatch.setattr(settings_in_force, 'joint_map', interrupted)
+    c.use(replace(c.settings, damping=[20.0, 5.0]))
+    for thread in threads:
+        thread.join()
+    assert c.records.record['law'][0] == first + 3 and len(threads) == 2
+
+
+def test_a_thread_that_is_late_does_not_replace_the_reference_of_another(monkeypatch):
+    """Both continue the same one: the second is planned again, from that of the first."""
+    rig, threads = moving('computed_torque'), []
+    c, splice = rig.controller, followed_references.splice
+
+    def late(*arguments):
+        if not threads:
+            threads.append(Thread(target=follow, args=(rig, END, 0.5)))
+            threads[0].start()
+            threads[0].join(0.1)
+        return splice(*arguments)
+    monkeypatch.setattr(followed_references, 'splice', late)
+    before = c.trajectory.serial
+    follow(rig, POSE, 0.5, later=0.01)
+    threads[0].join()
+    assert c.trajectory.serial == before + 2
 
 
 @pytest.mark.parametrize('seed', range(seeds(1, 10)))

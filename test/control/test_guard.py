@@ -143,6 +143,18 @@ def test_a_stop_without_efforts_to_go_on_with_is_dropped(where):
     assert rig.phase == ('INACTIVE' if where == 'INACTIVE' else 'FAULT')
 
 
+def test_drives_that_are_well_again_end_no_other_stop():
+    rig = risen()
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    for words in ('joint1: hot', ''):
+        rig.controller.report_drives(words)
+        assert rig.controller.cycle_input['stop_reason'][0] == guard.EMERGENCY_STOP
+        rig.tick()
+    rig.controller.arm()
+    rig.run(0.2)
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == 'EMERGENCY_STOP'
+
+
 def test_estimated_velocities_and_states_of_the_future():
     rig = Told(TWO_LINK, POSE, missing_velocity='estimate')
     rig.lie = lambda q, qd: (q, [0.0, np.nan] * qd)

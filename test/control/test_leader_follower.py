@@ -3,10 +3,11 @@
 """Two coupled arms in MuJoCo, with a link that is late, loses messages, or is cut."""
 
 from control.one_cycle import arm_of, gains_of, memory_of
+from control.rig import POSE, TWO_LINK
 from flight_recorder.flights import replayed
 import numpy as np
 import pytest
-from robodyn_ros import Controller, Dynamics, load_urdf, Settings
+from robodyn_ros import Controller, Dynamics, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control.controller.partner_and_policy import joint_map
 from robodyn_ros.control.inputs.partner import checked, CouplingState, JointMap, POSITION
@@ -16,18 +17,15 @@ from robodyn_ros.errors import ArgumentError, ParameterError
 from robodyn_ros.simulation.plant import Obstacle
 
 pytest.importorskip('mujoco')
-MODEL = load_urdf('two_link')
 GAINS = {'mode': 'leader_follower', 'stiffness': [300.0, 100.0], 'damping': [60.0, 20.0]}
-POSE = np.array([0.3, 0.5])
 UP = np.array([0.0, 0.0, 1.0])
 
 
-def loops(delay=0.0, follower=POSE, **settings):
+def loops(delay=0.0, follower=POSE, recorded=0, **settings):
     """Leader and follower, which do not follow each other yet."""
-    return CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
-                        ClosedLoop(MODEL, Settings(coupling_role='follower',
-                                                   **{**GAINS, **settings}), follower),
-                        delay=delay)
+    return CoupledLoops(ClosedLoop(TWO_LINK, Settings(**GAINS), POSE, recorded=recorded),
+                        ClosedLoop(TWO_LINK, Settings(coupling_role='follower', **{
+                            **GAINS, **settings}), follower, recorded=recorded), delay=delay)
 
 
 def coupled(*delay, **how):
@@ -51,7 +49,7 @@ def phases(arms):
 def test_joints_are_mapped_and_arms_brought_together():
     # Neither is jerked: efforts besides gravity stay small, and so do their steps.
     arms = loops(follower=POSE + [0.2, -0.2])
-    efforts, limit = [], MODEL.effort_limit
+    efforts, limit = [], TWO_LINK.effort_limit
     for loop in arms.loops:
         loop.controller.arm()
     while arms.loops[0].controller.coupling_state().status < 3 and arms.loops[0].now < 10.0:
@@ -79,7 +77,7 @@ def test_joints_are_mapped_and_arms_brought_together():
 @pytest.mark.parametrize('goes', [True, False])
 def test_the_deviation_waits_for_an_arm_that_lags(goes):
     """At coupling_speed at most, and half a second of it ahead of one that does not move."""
-    arm, memory = arm_of(MODEL), memory_of(leader_follower.LAW, 2)
+    arm, memory = arm_of(TWO_LINK), memory_of(leader_follower.LAW, 2)
     gains = gains_of(leader_follower.LAW, 2, stiffness=300.0, damping=60.0, coupling_delay=0.03,
                      coupling_speed=0.2)
     arm.partner.header[0].follows = 1
@@ -99,7 +97,7 @@ def test_the_hand_feels_the_wall_and_gets_no_energy():
     # The force on the wall is that of the hand within 10 %, through a link of 10 ms.
     arms = coupled(0.01)
     leader, follower = arms.loops
-    tip = Dynamics(MODEL).pose(follower.row()[0], 'tool0')[:3, 3]
+    tip = Dynamics(TWO_LINK).pose(follower.row()[0], 'tool0')[:3, 3]
     wall = Obstacle('tool0', np.zeros(3), tip + 0.02 * UP, -UP, stiffness=5e3)
     follower.plant.obstacles.append(wall)
     leader.plant.push('tool0', 5.0 * UP, 10.0)
@@ -119,7 +117,7 @@ def test_the_hand_feels_the_wall_and_gets_no_energy():
                 'tool0', random.uniform(-6.0, 6.0, 3) * [1, 0, 1], 0.1)
         arms.tick()
         least = np.minimum(least, energy(arms))
-    assert (least > -1e-3 * MODEL.effort_limit).all()
+    assert (least > -1e-3 * TWO_LINK.effort_limit).all()
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
@@ -142,7 +140,7 @@ def test_maps_conserve_power():
     ({'coupling_delay': [0.5]}, 'needs more damping')])
 def test_settings_that_are_refused(settings, why):
     with pytest.raises(ParameterError, match=why):
-        Controller(MODEL, Settings(**{**GAINS, **settings}), specialize=False)
+        Controller(TWO_LINK, Settings(**{**GAINS, **settings}), specialize=False)
 
 
 @pytest.mark.parametrize(('changed', 'why'), [
@@ -151,18 +149,14 @@ def test_settings_that_are_refused(settings, why):
 def test_partners_that_are_refused(changed, why):
     settings = Settings(coupling_role='follower', **GAINS)
     good = CouplingState('leader', 1, ('joint1', 'joint2'), np.ones((5, 2)))
-    assert (checked(joint_map(MODEL, settings), 'follower', 2, good) == 1.0).all()
+    assert (checked(joint_map(TWO_LINK, settings), 'follower', 2, good) == 1.0).all()
     with pytest.raises(ArgumentError, match=why):
-        checked(joint_map(MODEL, settings), 'follower', 2, good._replace(**changed))
+        checked(joint_map(TWO_LINK, settings), 'follower', 2, good._replace(**changed))
 
 
 @pytest.mark.slow
 def test_the_recording_has_the_energies_and_is_replayed():
-    arms = loops()
-    for loop in arms.loops:
-        loop.controller = Controller(MODEL, loop.controller.settings, specialize=False,
-                                     recorded=1500)
-    arms.start()
+    arms = coupled(recorded=1500)
     arms.loops[0].plant.push('tool0', 3.0 * UP, 0.1)
     for _ in range(300):
         arms.tick()

@@ -5,20 +5,18 @@
 from dataclasses import replace
 
 from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
-from control.rig import Rig
+from control.rig import ARMS, BENT, PANDA, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics
 from robodyn_ros.control.settings import settings
 from robodyn_ros.control.steps.acceleration_limits import (
     acceleration_bounds, ACCELERATION_SHARE, DISTURBANCE_WEIGHT, permitted_acceleration,
     RETURN_VELOCITY_SHARE, VELOCITY_SHARE)
 from robodyn_ros.control.steps.cycle_data import JOINT
-from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import with_payload
 from thorough import seeds
 
-ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SEEDS = seeds(8, 200)
 TOP = VELOCITY_SHARE * 3.0    # rad/s, of the limit in test_the_net_acceleration_is_bounded
 FAR = ACCELERATION_SHARE * TOP
@@ -26,17 +24,11 @@ FAR = ACCELERATION_SHARE * TOP
 pytestmark = pytest.mark.slow
 
 
-def arm(name):
-    """Model and dynamics."""
-    model = load_urdf(robot_path(name), locked=ROBOTS[name])
-    return model, Dynamics(model)
-
-
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize('name', ARMS)
 def test_no_joint_leaves_its_limits(name):
     # Random poses, modes, gains, payloads and references; late efforts, lost samples.
-    model, dynamics = arm(name)
-    acted = 0
+    model, acted = ARMS[name][0], 0
+    dynamics = Dynamics(model)
     for seed in range(SEEDS):
         worst = run(model, dynamics, seed)
         assert not worst.violations(), f'{name}, seed {seed}: {worst}'
@@ -50,12 +42,12 @@ def test_no_joint_leaves_its_limits(name):
 
 def test_efforts_of_faults_and_of_users_are_limited():
     # They pass zero while what acted before looks like a reversed motor: the arm is braked on.
-    model, dynamics = arm('two_link')
-    worst = run(model, dynamics, 72, mode='disturbance_observer')
+    dynamics = Dynamics(TWO_LINK)
+    worst = run(TWO_LINK, dynamics, 72, mode='disturbance_observer')
     assert not worst.violations() and worst.phase == 'FAULT', worst
     # The limits do not ask who computes the effort.
     for seed in range(seeds(8, 200)):
-        worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
+        worst = run(TWO_LINK, dynamics, seed, mode='own_laws:IMPEDANCE')
         assert not worst.violations(), f'seed {seed}: {worst}'
 
 
@@ -69,9 +61,8 @@ def test_coupled_joints_are_limited_together(mode, seed):
     The correction of each joint counts on those of the others, so it has to be what can be
     published in this cycle, and must not begin at zero in each.
     """
-    model, dynamics = arm('panda')
-    worst = run(model, dynamics, seed,
-                **(guided_within_walls(model) if mode == 'hand_guiding' else {'mode': mode}))
+    worst = run(PANDA, Dynamics(PANDA), seed,
+                **(guided_within_walls(PANDA) if mode == 'hand_guiding' else {'mode': mode}))
     assert not worst.violations() and worst.cut > 100, worst
 
 
@@ -82,12 +73,11 @@ def test_violations_are_told_and_no_limits_are_missed():
     for name, most in MOST.items():
         assert fine._replace(**{name: 1.01 * most}).violations() == [name]
     # The same world is too much for a controller that knows of no limits.
-    model, dynamics = arm('two_link')
     unlimited = np.full(2, np.inf)
-    known = replace(model, position_lower=-unlimited, position_upper=unlimited,
+    known = replace(TWO_LINK, position_lower=-unlimited, position_upper=unlimited,
                     velocity_limit=unlimited)
     for seed in (20, 27, 29):
-        worst = run(model, dynamics, seed, known)
+        worst = run(TWO_LINK, Dynamics(TWO_LINK), seed, known)
         assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
 
@@ -95,9 +85,9 @@ def test_violations_are_told_and_no_limits_are_missed():
                          ids=['runs', 'in fault'])
 def test_unknown_load(disturbance):
     """3 kg that the model does not know, 8 ms of delay, lost samples: no joint is too fast."""
-    model, dynamics = arm('panda')
+    dynamics = Dynamics(PANDA)
     for seed in range(seeds(6, 100)) if disturbance is HARD else range(20, 20 + seeds(3, 50)):
-        worst = run(model, dynamics, seed, disturbance=disturbance)
+        worst = run(PANDA, dynamics, seed, disturbance=disturbance)
         worst = worst._replace(position=0.0)        # such a load may not be stopped in time
         assert not worst.violations(), f'seed {seed}: {worst}'
         # Unknown loads may be a fault, too: joints that move against their efforts
@@ -120,8 +110,7 @@ def test_slow_loops_correct_slowly(rate, delay, limit_rate, approach_rate):
     (TOP, 1.0, -FAR - 1.0, -DISTURBANCE_WEIGHT), (TOP, -1.0, -FAR + 1.0, 0.0)])
 def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
     """In multiples of the rate, for a joint with a velocity limit of 3 rad/s."""
-    rig = Rig(load_urdf('two_link'), [0.3, 0.5], loop_delay=0.0)
-    rig.rise()
+    rig = risen(loop_delay=0.0)
     rate, v = 80.0, rig.controller._v
     j, s = (getattr(rig.controller.records, name).view(np.recarray)[0]
             for name in ('joints', 'record'))
@@ -132,27 +121,24 @@ def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
 
 def test_a_load_that_the_model_does_not_know_is_held():
     """Gripped by the Panda: efforts that oppose a disturbance are no acceleration."""
-    model, scale = arm('panda')[0], 0.1
-    q = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
-    rig = Rig(model, q, mode='joint_impedance', loop_delay=0.002, velocity_scale=scale,
-              stiffness=[600.0, 600.0, 400.0, 600.0, 250.0, 150.0, 50.0],
-              damping=[8.0, 30.0, 4.0, 20.0, 3.0, 5.0, 1.0])
-    rig.rise()
-    rig.dynamics = Dynamics(with_payload(model, 'panda_hand', 3.0, (0.0, 0.0, 0.0)))
+    scale = 0.1
+    rig = risen(q=BENT, model=PANDA, mode='joint_impedance', loop_delay=0.002,
+                velocity_scale=scale, damping=[8.0, 30.0, 4.0, 20.0, 3.0, 5.0, 1.0],
+                stiffness=[600.0, 600.0, 400.0, 600.0, 250.0, 150.0, 50.0])
+    rig.dynamics = Dynamics(with_payload(PANDA, 'panda_hand', 3.0, (0.0, 0.0, 0.0)))
     fastest = farthest = 0.0
     for _ in range(1000):
         rig.tick()
-        fastest = max(fastest, (abs(rig.qd) / (scale * model.velocity_limit)).max())
-        farthest = max(farthest, abs(rig.q - q).max())
+        fastest = max(fastest, (abs(rig.qd) / (scale * PANDA.velocity_limit)).max())
+        farthest = max(farthest, abs(rig.q - BENT).max())
     assert rig.phase == 'RUNNING' and fastest < 1.1 and farthest < 0.1
 
 
 @pytest.mark.proof
 def test_the_state_is_predicted_for_the_time_when_efforts_act():
     """Of an arm that moves on under gravity compensation: where it will be 20 ms later."""
-    rig = Rig(load_urdf('two_link'), [0.3, 0.5], loop_delay=0.02, stiffness=[10.0], damping=[1.0],
-              acceleration_kp=[25.0], acceleration_kd=[10.0])
-    rig.rise()
+    rig = risen(loop_delay=0.02, stiffness=[10.0], damping=[1.0], acceleration_kp=[25.0],
+                acceleration_kd=[10.0])
     rig.qd[:] = 0.3, -0.2
     rig.run(0.1)
     predicted, here = rig.controller._v.limits.predicted_q.copy(), rig.q.copy()

@@ -5,14 +5,13 @@
 from dataclasses import replace
 
 from control.rig import follow, GAINS, POSE, Rig, risen, TWO_LINK
-from flight_recorder.flights import recording_rig
+from flight_recorder.flights import same_bits
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.errors import ParameterError, RobodynError
-from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.robot import with_payload
 
 ROD = (0.002, 0.0, 0.0, 0.03, 0.0, 0.03)
@@ -114,8 +113,7 @@ def test_payloads_at_rest_and_while_time_jumps():
 
 @pytest.mark.slow
 def test_a_transition_is_replayed_bit_by_bit():
-    rig = recording_rig(600, mode='computed_torque', payload_transition=0.1)
-    rig.rise()
+    rig = risen(recorded=600, mode='computed_torque', payload_transition=0.1)
     rig.run(0.02)
     for mass in (0.1, 0.25, 0.05):
         change(rig, payload_frame='link2', payload_mass=mass, payload_inertia=ROD)
@@ -124,14 +122,12 @@ def test_a_transition_is_replayed_bit_by_bit():
     rig.run(0.15)
     snapshot = rig.controller.history.take()
     assert len(snapshot.versions) >= 5
-    agreement = Replay(rig.model, snapshot).compare()
-    assert agreement.same == agreement.cycles, agreement
+    same_bits(rig.model, snapshot)
 
 
 def test_kernels_of_the_robot_are_back_after_a_transition():
     """Specialized code knows one payload: the generic one fits exactly before and after it."""
-    rig = recording_rig(0, specialize=True, mode='joint_impedance', payload_transition=0.02)
-    rig.rise()
+    rig = risen(specialize=True, mode='joint_impedance', payload_transition=0.02)
     for mass in (0.1, 0.0):
         change(rig, payload_frame='link2', payload_mass=mass)
         assert bool(rig.controller.inputs.robot.addresses[0]) == (mass == 0.0)

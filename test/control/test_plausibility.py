@@ -7,7 +7,6 @@ from math import nan
 from control.rig import follow, POSE, Rig, risen, Told, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
 from robodyn_ros.control.steps import guard
 from thorough import seeds
 
@@ -263,7 +262,7 @@ VELOCITY = np.array([0.2, -0.1])
 @pytest.fixture
 def rig():
     """Return the textbook 2R arm, estimated where it is not measured."""
-    return Rig(load_urdf('two_link'), POSE, missing_velocity='estimate')
+    return Rig(TWO_LINK, POSE, missing_velocity='estimate')
 
 
 def estimate(rig, periods, measured=nan, shift=0.0):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
-from control.rig import Rig, TWO_LINK
+from control.rig import risen, TWO_LINK
 import numpy as np
 import pytest
 from robodyn_ros.control.settings.settings import Settings
@@ -76,8 +76,7 @@ def test_a_floating_arm_is_damped_by_the_cycle():
     elastic = replace(TWO_LINK, coulomb_friction=dry, static_friction=dry,
                       presliding_distance=np.full(2, 0.004),
                       backward_friction=np.array([np.zeros(2), dry, dry]))
-    rig = Rig(elastic, [0.3, 0.5], mode='gravity_compensation', friction_compensation=[0.8])
-    rig.rise()
+    rig = risen(model=elastic, mode='gravity_compensation', friction_compensation=[0.8])
     rig.qd += [0.0, 0.01]
     rig.tick()
     added = rig.controller.tau - rig.controller._v.gravity

@@ -6,7 +6,8 @@ from dataclasses import replace
 import threading
 import time
 
-from flight_recorder.flights import eventful, go, MODEL, recording_rig, replayed
+from control.rig import POSE, Rig, risen, TWO_LINK
+from flight_recorder.flights import eventful, go, replayed, same_bits
 import numpy as np
 import pytest
 from robodyn_ros.control.controller import history
@@ -23,7 +24,7 @@ def phases(snapshot):
 
 
 def test_the_ring_holds_the_latest_cycles_as_they_were():
-    rig = recording_rig(40)
+    rig = Rig(TWO_LINK, POSE, recorded=40)
     c, seen = rig.controller, []
     c.arm()
     for _ in range(100):
@@ -45,8 +46,7 @@ def test_the_ring_holds_the_latest_cycles_as_they_were():
 @pytest.mark.slow
 @pytest.mark.parametrize('mode', MODES)
 def test_every_law_is_computed_again_bit_by_bit(mode):
-    rig = recording_rig(200, mode=mode)
-    rig.rise()
+    rig = risen(recorded=200, mode=mode)
     if rig.controller.settings.law_in_force.follows:
         go(rig, [0.5, 0.3])
     rig.run(0.1)
@@ -56,19 +56,16 @@ def test_every_law_is_computed_again_bit_by_bit(mode):
 @pytest.mark.slow
 def test_every_phase_is_computed_again_bit_by_bit():
     """Whatever happens in between: settings, payloads, references, faults, arming, stopping."""
-    rig = recording_rig(3000, mode='joint_impedance')
-    eventful(rig)
+    rig = eventful(3000)
     s = rig.controller.history.take()
     assert phases(s) == set(guard.PHASES)
     assert len(s.versions) == 4 and len(s.points) >= 2
     assert [guard.CODES[s.memory['reason'][k + 1]] for k in latched(s)] == ['STALE_STATE']
-    agreement = Replay(MODEL, s).compare()
-    assert agreement.same == agreement.cycles == rig.controller.memory['cycles'][0]
+    assert same_bits(TWO_LINK, s) == rig.controller.memory['cycles'][0]
 
 
 def test_other_kernels_and_requests():
-    rig = recording_rig(1000, specialize=True, mode='computed_torque')
-    rig.rise()
+    rig = risen(recorded=1000, specialize=True, mode='computed_torque')
     rig.controller.use(rig.controller.settings)
     rig.controller.records.law.gains[0, 0] = np.nan
     rig.run(0.05)
@@ -76,10 +73,9 @@ def test_other_kernels_and_requests():
     assert s.versions[1].robot.addresses.all()
     k, = latched(s)
     assert guard.CODES[s.memory['reason'][k + 1]] == 'EFFORT_NOT_FINITE'
-    agreement = Replay(MODEL, s).compare()
-    assert agreement.cycles == agreement.same > 200
+    assert same_bits(TWO_LINK, s) > 200
     # It comes from another thread, at any time: also between the recording and the taking.
-    rig = recording_rig(100)
+    rig = Rig(TWO_LINK, POSE, recorded=100)
     c = rig.controller
 
     rig.sense()
@@ -94,22 +90,20 @@ def test_other_kernels_and_requests():
 
 
 def test_differences_are_found_and_rings_begin_anew():
-    rig = recording_rig(300)
-    rig.rise()
+    rig = risen(recorded=300)
     s = rig.controller.history.take()
     s.tau[150, 1] += 1e-9
-    found = Replay(MODEL, s).compare()
+    found = Replay(TWO_LINK, s).compare()
     # The next cycles have noted the effort, which decides nothing while the law goes on
     assert (found.first, found.what) == (149, ('tau',))
-    assert Replay(MODEL, s).differences(150) == [
+    assert Replay(TWO_LINK, s).differences(150) == [
         'applied', *(f'momentum_observer.{name}' for name in (
             'external', 'external_impulse', 'sent_impulse', 'sent_rate')),
         'gravity_check.tau_mean']
     assert (found.cycle, found.joint) == (149, 1) and found.largest == pytest.approx(1e-9)
     s.state['position'][100] += 1e-9
-    assert 'gravity' in Replay(MODEL, s).differences(100)
-    rig = recording_rig(100, mode='pd')
-    rig.rise()
+    assert 'gravity' in Replay(TWO_LINK, s).differences(100)
+    rig = risen(recorded=100, mode='pd')
     for _ in range(3):
         go(rig, [0.3, 0.5])
         rig.run(0.1)
@@ -119,16 +113,14 @@ def test_differences_are_found_and_rings_begin_anew():
     rig.controller.use(rig.controller.settings)
     rig.run(0.01)
     s = rig.controller.history.take()
-    assert len(s.cycles) == 20 == Replay(MODEL, s).compare().same
-    off = recording_rig(0)
-    off.rise()
+    assert len(s.cycles) == 20 == same_bits(TWO_LINK, s)
+    off = risen()
     assert len(off.controller.history.take().cycles) == 0
     assert off.controller.history.kept['version'] == {}
 
 
 def test_what_is_forgotten(monkeypatch):
-    rig = recording_rig(50, mode='pd')
-    rig.rise()
+    rig = risen(recorded=50, mode='pd')
     for k in range(8):
         rig.controller.use(replace(rig.controller.settings, payload_frame='link2',
                                    payload_mass=0.01 * k))
@@ -138,21 +130,21 @@ def test_what_is_forgotten(monkeypatch):
     assert sorted(s.versions) == sorted(set(s.cycles['version'])) and max(s.versions) == 9
     assert 2 < len(s.versions) <= len(kept.kept['version']) <= 5
     assert 2 < len(s.points) <= len(kept.kept['serial']) <= 5
-    assert Replay(MODEL, s).compare().same == len(s.cycles) >= 50
-    rig = recording_rig(1000, mode='pd')
-    rig.rise()
+    assert same_bits(TWO_LINK, s) == len(s.cycles) >= 50
+    rig = risen(recorded=1000, mode='pd')
     monkeypatch.setattr(history, 'MAX_HISTORY_BYTES', 1500)       # a handful of small references
     for k in range(20):
         go(rig, [0.3, 0.5 + 0.001 * k])
         rig.run(0.02)
     s = rig.controller.history.take()
     assert 1 < len(s.points) < 10 and 0 < len(s.cycles) < 200
-    assert Replay(MODEL, s).compare().same == len(s.cycles)
+    assert same_bits(TWO_LINK, s) == len(s.cycles)
 
 
 def test_memory_is_bounded():
     # 16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once.
-    one, known = 20_000 * 7 * 6 * 8, recording_rig(100, mode='pd').controller.history
+    one = 20_000 * 7 * 6 * 8
+    known = Rig(TWO_LINK, POSE, recorded=100, mode='pd').controller.history
     for serial in range(1, 9):
         known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
                          np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))
@@ -170,8 +162,7 @@ def test_memory_is_bounded():
 @pytest.mark.slow
 def test_it_is_read_while_it_is_written():
     """What was overwritten while it was read is left out, on a busy machine all of it."""
-    rig = recording_rig(64)
-    rig.rise()
+    rig = risen(recorded=64)
     over, trouble, read, end = threading.Event(), [], 0, time.monotonic() + 60.0
 
     def step():
@@ -185,7 +176,7 @@ def test_it_is_read_while_it_is_written():
         while read < 2:
             s = rig.controller.history.take()
             read += len(s.cycles) > 10
-            trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]
+            trouble += [k for k in range(len(s.cycles)) if Replay(TWO_LINK, s).differences(k)]
             assert len(s.cycles) <= 66 and (np.diff(s.memory['cycles']) == 1).all()
             assert time.monotonic() < end
     finally:

@@ -8,7 +8,7 @@ from control.one_cycle import bounded
 from control.rig import follow, risen
 from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import held_and_back, SOLID
-from flight_recorder.flights import recording_rig, replayed
+from flight_recorder.flights import replayed
 from hypothesis import assume, given, settings, strategies as st
 import mujoco
 import numpy as np
@@ -246,8 +246,7 @@ def test_links_that_are_always_together_and_links_without_shapes_are_told(caplog
 @pytest.mark.proof
 def test_a_flight_is_replayed_without_the_meshes():
     """The recording has the capsules: what was held then is held again, bit by bit."""
-    rig = recording_rig(900, model=SOLID, pose=START, **FOLDS)
-    rig.rise()
+    rig = risen(q=START, model=SOLID, recorded=900, **FOLDS)
     follow(rig, FOLDED, 0.5, later=0.002)
     rig.run(1.2)
     assert rig.controller.held_by

@@ -47,11 +47,15 @@ ZERO = [0.0, 0.0]
 FAULT_TIMES = {'fault_hold_time': 0.02, 'fault_ramp_time': 0.0495}      # s
 RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)
 SHARES = np.concatenate([np.ones(20), RAMP])
+STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])
 SETTINGS: dict[str, Any] = {
     'motor_test_effort': 0.0, 'state_timeout': 0.05, 'missed_limit': 5000, 'late_limit': 1.0,
-    'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0], 'acceleration_kp': [400.0],
+    'stiffness': STIFFNESS, 'damping': DAMPING, 'acceleration_kp': [400.0],
     'acceleration_kd': [40.0],
     'acceleration_limit': [20.0], **FAULT_TIMES}        # these gains can follow the acceleration
+# A loop for which those gains are not made
+FIXED_RATE: dict[str, Any] = {'trigger': 'timer', 'rate': 200.0, **dict.fromkeys(
+    ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd'), [0.0])}
 MOST = 3000             # ticks until something that must come
 REFUSED = 300           # ticks of a refusal
 LEAD = 0.01             # s from now to the start of a trajectory
@@ -121,6 +125,15 @@ class PlayedArm:
             self.position = self.position + PERIOD * self.velocity
             efforts.append(self.tick(**fields))
         return np.array(efforts)
+
+    def activate(self) -> None:
+        """Arm, or arm again, and rise: RUNNING."""
+        raise NotImplementedError
+
+    def resumes(self) -> None:
+        """Check that the arm can be armed again, and that gravity compensation carries it."""
+        self.activate()
+        assert self.tick() == near(self.gravity)
 
     def steady(self, count: int = 20) -> None:
         """Check that so many ticks are answered by gravity compensation."""
@@ -307,7 +320,6 @@ class Arm(PlayedArm):
         self._answered = len(self.loop.published)
 
     def activate(self, **fields) -> None:
-        """Arm, or arm again, and rise: RUNNING."""
         self.controller.arm()
         for _ in range(MOST):
             self.goes_on(**fields)

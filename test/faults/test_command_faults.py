@@ -34,8 +34,7 @@ def test_second_publisher_on_commands(controller, remote):
     assert remote.change('deactivate')
     arm.refuses_activation(SAID)
     remote.node.destroy_publisher(intruder)
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 def test_activating_waits_for_discovery(controller, remote):

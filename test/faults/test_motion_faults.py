@@ -49,8 +49,7 @@ def test_the_arm_does_not_follow_its_reference():
     assert 220 < driven[:300].sum() < 265           # half of the way, in half of the time
     arm.faulted('FOLLOWING_ERROR', '(joint2)')
     arm.nothing()
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 @row('a joint is driven and does not move', 'JOINT_BLOCKED', where=motion_checks.motion_fault,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
 
-from faults.arm import Arm, PERIOD, running, TELEPORTED, ZERO
+from faults.arm import Arm, DAMPING, FIXED_RATE, PERIOD, running, STIFFNESS, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from robodyn_ros.model.resources import robot_path
 near = pytest.approx
 TURN = 2.0 * np.pi
 FASTEST = np.array([8.0, 10.0])             # rad/s, of two_link
-STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # faults.arm.SETTINGS
 FOUND = 50                                  # ticks of 1 ms that a contradiction may last
 
 
@@ -74,8 +73,7 @@ def test_position_and_velocity_contradict_each_other():
         arm.nothing()
         arm.faulted('STATE_INCONSISTENT')
         arm.forget()
-        arm.activate()
-        assert arm.tick() == near(arm.gravity)
+        arm.resumes()
 
 
 @row('a driver repeats its last reading', 'STATE_INCONSISTENT',
@@ -126,8 +124,7 @@ def test_position_that_jumps_at_rest():
     arm.goes_limp(arm.tick, g, first=18)       # of 202 ticks: two samples were only rejected
     arm.faulted('STATE_INCONSISTENT')
     arm.forget()
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 @row('position jumps in a fault', where=plausibility.check_samples,
@@ -226,8 +223,7 @@ def test_an_arm_that_is_much_faster_while_they_fade():
      instead='pass')
 def test_states_come_late():
     """Latency that grows by 50 ms/s is found before it is 25 ms; a stamp of zero says nothing."""
-    arm = running(trigger='timer', rate=200.0, state_timeout=0.5, late_limit=0.0, stiffness=[0.0],
-                  damping=[0.0], acceleration_kp=[0.0], acceleration_kd=[0.0])
+    arm = running(**FIXED_RATE, state_timeout=0.5, late_limit=0.0)
     g = arm.gravity
 
     def answered(stamp: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control.controller import partner_and_policy
-from robodyn_ros.control.controller.followed_references import check_basis, TrajectoryReference
+from robodyn_ros.control.controller.followed_references import following_mode
 from robodyn_ros.control.inputs import partner, pose_tracking
 from robodyn_ros.control.laws import feedback_policy, spring
 from robodyn_ros.control.references import (
@@ -101,7 +101,7 @@ def test_a_stream_of_targets_ends():
     assert ends[0][0] > ends[1][0] + 0.1 and arm.phase == 'RUNNING'
 
 
-@row('trajectory during a fault', where=TrajectoryReference.prepare, find='_ != guard.RUNNING',
+@row('trajectory during a fault', where=following_mode, find='_ != guard.RUNNING',
      instead='False')
 def test_trajectory_during_a_fault():
     """Refused; the efforts of the fault go on."""
@@ -111,8 +111,8 @@ def test_trajectory_during_a_fault():
     refuses(arm, 'the controller is FAULT', (0.6, 0.2))
 
 
-@row('a trajectory beside a change of mode', where=check_basis,
-     find='_.basis_changes', instead='False')
+@row('a trajectory beside a change of mode', where=following_mode, find='_.basis_changes',
+     instead='False')
 def test_a_trajectory_beside_a_change_of_mode():
     """Refused until a cycle knows the mode: it would begin at the old reference."""
     arm = running(mode='joint_impedance')

@@ -5,7 +5,7 @@
 from itertools import count
 from math import inf, nan
 
-from faults.arm import Arm, PERIOD, running, SHARES, TELEPORTED, ZERO
+from faults.arm import Arm, DAMPING, PERIOD, running, SHARES, STIFFNESS, TELEPORTED, ZERO
 from faults.rows import row
 import numpy as np
 import pytest
@@ -40,8 +40,7 @@ def test_state_stale():
     arm.velocity[:] = 0.0
     arm.nothing()                               # although states are back
     arm.faulted('STALE_STATE')
-    arm.activate()
-    assert arm.tick() == near(g)
+    arm.resumes()
 
 
 @row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE',
@@ -63,8 +62,7 @@ def test_bad_samples():
     arm.goes_limp(arm.silence, g)
     arm.faulted('STALE_STATE')
     arm.refuses('state is stale', **BAD[0][0])
-    arm.activate()
-    assert arm.tick() == near(g)
+    arm.resumes()
 
 
 @row('velocity empty or NaN', 'NO_VELOCITY', where=guard.running_fault,
@@ -84,8 +82,7 @@ def test_missing_velocity_is_a_fault():
     arm.velocity[:] = 0.0
     arm.refuses('no credible velocity', velocity=[])
     for velocity in ([0.0, nan], [0.0, 1e200]):
-        arm.activate()
-        assert arm.tick() == near(arm.gravity)
+        arm.resumes()
         assert arm.ticks(5, velocity=velocity) == near(np.tile(arm.gravity, (5, 1)))
         arm.faulted('NO_VELOCITY', '(joint2)')
 
@@ -94,18 +91,17 @@ def test_missing_velocity_is_estimated():
     """By choice the law goes on, with the derivative of the positions behind its filter."""
     arm = running(missing_velocity='estimate', mode='joint_impedance')
     begin = arm.position.copy()
-    stiffness, damping = np.array([400.0, 100.0]), np.array([40.0, 10.0])
     assert arm.ticks(5, velocity=[])[-1] == near(arm.gravity)
     arm.velocity[:] = 0.02, -0.02
     for n in range(1, 100):
         effort = arm.moving(1, velocity=[nan, nan])[0]
         estimate = arm.velocity * (1.0 - np.exp(-2.0 * np.pi * 30.0 * n * PERIOD))
-        assert effort == near(arm.gravity + stiffness * (begin - arm.position)
-                              - damping * estimate)
+        assert effort == near(arm.gravity + STIFFNESS * (begin - arm.position)
+                              - DAMPING * estimate)
     assert estimate == near(arm.velocity)
     arm.position += PERIOD * arm.velocity
-    assert arm.tick() == near(arm.gravity + stiffness * (begin - arm.position)
-                              - damping * arm.velocity)
+    assert arm.tick() == near(arm.gravity + STIFFNESS * (begin - arm.position)
+                              - DAMPING * arm.velocity)
 
 
 def test_missing_velocity_leaves_gravity():
@@ -154,8 +150,7 @@ def test_joints_in_any_order():
     arm.goes_limp(arm.silence, arm.gravity, first=1)
     arm.faulted('STALE_STATE', '(joint2)')
     arm.velocity[:] = 0.0
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 class Sources(Arm):
@@ -192,8 +187,7 @@ def test_two_publishers_of_the_state():
     for source in 100 * (arm.states, other):
         arm.send(source=source)
     assert 'two publishers send joint states' in arm.controller.arming_refusal
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 def test_two_publishers_in_motion():
@@ -207,8 +201,7 @@ def test_two_publishers_in_motion():
     arm.velocity[:] = 0.0
     arm.nothing()
     arm.faulted('TWO_STATE_PUBLISHERS')
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 @row('the state publisher restarts, appears twice, comes and goes', 'TWO_STATE_PUBLISHERS',
@@ -229,8 +222,7 @@ def test_the_state_publisher_restarts():
     assert arm.silence(0.0495) == near(g)
     arm.goes_limp(arm.silence, g)
     arm.faulted('STALE_STATE')
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()
 
 
 def test_publishers_of_a_joint_each():
@@ -248,5 +240,4 @@ def test_publishers_of_a_joint_each():
     arm.goes_limp(arm.silence, g, first=1)
     arm.faulted('STALE_STATE', '(joint2)')
     arm.order = (0, 1)
-    arm.activate()
-    assert arm.tick() == near(arm.gravity)
+    arm.resumes()

@@ -116,8 +116,7 @@ def test_emergency_stop(controller, remote):
     arm, button = ready(remote, controller, STOP, emergency_stop='true')
     arm.refuses_activation('emergency stop (no message yet on ~/emergency_stop)')
     with button.pressed(False):
-        arm.activate()
-    assert arm.tick() == near(arm.gravity)
+        arm.resumes()
     button.say(True)
     arm.let_down('EMERGENCY_STOP', 'emergency stop (~/emergency_stop says true)')
     arm.refuses_reset('~/emergency_stop says true')

@@ -5,19 +5,12 @@
 from dataclasses import replace
 import json
 
-from control.rig import GAINS, Rig
+from control.rig import follow, risen
 import numpy as np
-from robodyn_ros import load_urdf
 from robodyn_ros.compiler.code_cache import machine
-from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.cycle.compile import compiled
-from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay
-
-MODEL = load_urdf('two_link')
-POSE = [0.3, 0.5]
 
 
 def about(controller, **changed):
@@ -25,14 +18,6 @@ def about(controller, **changed):
     return replace(About('controller', controller.reason_code, controller.reason,
                          '2026-01-01T00:00:00Z', 'native', 'timer', 'steady', 1.7e9, '0.1.0',
                          compiled().code, machine()), **changed)
-
-
-def recording_rig(recorded, specialize=False, model=MODEL, pose=POSE, **settings):
-    """Return a rig whose controller keeps its latest cycles."""
-    rig = Rig(model, pose, **settings)
-    rig.controller = Controller(model, Settings(**{**GAINS, **settings}), rig.state,
-                                specialize=specialize, recorded=recorded)
-    return rig
 
 
 def replayed(controller, cycles):
@@ -45,21 +30,26 @@ def replayed(controller, cycles):
     text = json.dumps(described(controller.model, taken, about(controller)),
                       default=lambda value: np.asarray(value).tolist())
     flown = unpacked(packed(text, taken))
-    agreement = Replay(flown.model, flown.snapshot).compare()
-    assert agreement.same == agreement.cycles > cycles, agreement
+    assert same_bits(flown.model, flown.snapshot) > cycles
     return taken, flown
+
+
+def same_bits(model, snapshot):
+    """Compute recorded cycles again, of which no bit differs; return their number."""
+    agreement = Replay(model, snapshot).compare()
+    assert agreement.same == agreement.cycles, agreement
+    return agreement.cycles
 
 
 def go(rig, goal, seconds=0.4):
     """Ask for a motion."""
-    rig.controller.follow(Waypoints(MODEL.joint_names, [seconds], [goal]), rig.time + 0.01)
+    follow(rig, goal, seconds, later=0.01)
 
 
-def eventful(rig):
-    """Rise, move, take up a payload, change the law, lose the state, rise again, stop."""
-    rig.rise()
-    if rig.controller.settings.law_in_force.follows:
-        go(rig, [0.5, 0.3])
+def eventful(recorded):
+    """Return a rig that rose, took up a payload, changed its law, had a fault, and stopped."""
+    rig = risen(recorded=recorded, mode='joint_impedance')
+    go(rig, [0.5, 0.3])
     rig.run(0.1)
     rig.controller.use(replace(rig.controller.settings, payload_frame='link2', payload_mass=0.2))
     rig.run(0.1)
@@ -80,3 +70,4 @@ def eventful(rig):
     rig.controller.stop()
     rig.run(0.3)
     assert rig.phase == 'INACTIVE'
+    return rig

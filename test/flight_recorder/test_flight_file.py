@@ -7,7 +7,8 @@ from io import BytesIO
 import json
 import zipfile
 
-from flight_recorder.flights import about, eventful, go, MODEL, recording_rig
+from control.rig import risen, TWO_LINK as MODEL
+from flight_recorder.flights import about, eventful, go, same_bits
 from hypothesis import example, given, HealthCheck, settings, strategies as st
 import numpy as np
 import own_laws
@@ -15,7 +16,6 @@ import pytest
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.flight_recorder import arrays, file
-from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.wire.codecs import EffortDecoder, JointStateDecoder
 from robodyn_ros.wire.decoders import ACCEPTED
 from robots import differences
@@ -29,8 +29,7 @@ mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap'
 @cache
 def flown():
     """Return a snapshot, and where it comes from."""
-    rig = recording_rig(1500, mode='joint_impedance')
-    eventful(rig)
+    rig = eventful(1500)
     return rig.controller.history.take(), about(rig.controller)
 
 
@@ -61,21 +60,18 @@ def test_what_is_written_is_read(path):
     found = file.read(path)
     assert found.about == said and same(found.snapshot, snapshot)
     assert list(differences(found.model, MODEL)) == []
-    agreement = Replay(found.model, found.snapshot).compare()
-    assert agreement.same == agreement.cycles == len(snapshot.cycles)
+    assert same_bits(found.model, found.snapshot) == len(snapshot.cycles)
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize('mode', ['disturbance_observer', 'adaptive'])
 def test_what_a_law_learned_is_replayed(mode):
     """Also where the recording begins with a law that has already learned."""
-    rig = recording_rig(250, mode=mode)
-    rig.rise()
+    rig = risen(recorded=250, mode=mode)
     go(rig, [0.5, 0.3])
     rig.run(0.5)
     snapshot = rig.controller.history.take()
-    agreement = Replay(MODEL, snapshot).compare()
-    assert agreement.same == agreement.cycles == len(snapshot.cycles)
+    assert same_bits(MODEL, snapshot) == len(snapshot.cycles)
     assert abs(rig.controller._law_memory[0]).max() > 1e-6
 
 

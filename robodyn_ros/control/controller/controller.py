@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import is_
+from threading import RLock
 from typing import Any
 import warnings
 
@@ -101,13 +102,15 @@ class Controller:
             self._in_force.unloaded, kept[law_rows:])
         self.trajectory, self.pose = TrajectoryReference(self), PoseReference(self)
         self.policy, self.partner = PolicyReference(self), PartnerReference(self, self._law_memory)
+        #: Held while settings or a reference are compared with those in force, and replace them.
+        self.changing = RLock()
         #: Intervals between the steps; controllers that are stepped together share one.
         self.pace = Pace()
         # The cycle with its inputs, and those of them that are replaced while it runs
         self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
         self._prepared_parts: tuple[Any, ...] = (None,) * 5
         self._inputs_memory, self._address = TupleMemory(CYCLE_INPUTS), 0
-        self.use(settings)
+        self.put_in_force(self.prepare_settings(settings))
         if like is None:
             self._in_force.try_law()
         checked()
@@ -147,11 +150,16 @@ class Controller:
 
         :raises RobodynError: the settings cannot be used; the previous ones stay in force.
         """
-        self.put_in_force(self.prepare_settings(settings))
+        before, new = self._in_force.newest, self.prepare_settings(settings)
+        with self.changing:             # not while code compiles: a loop may follow meanwhile
+            if self._in_force.newest is not before:     # another thread has replaced them
+                new = self.prepare_settings(settings)
+            self.put_in_force(new)
 
     def put_in_force(self, new: Version) -> None:
         """Replace the settings by those that :meth:`prepare_settings` has returned."""
-        self._in_force.put_in_force(new)
+        with self.changing:
+            self._in_force.put_in_force(new)
 
     def check(self, settings: Settings) -> None:
         """Raise :class:`RobodynError` if these settings cannot be used."""
@@ -248,15 +256,14 @@ class Controller:
 
     def report_drives(self, words: str) -> None:
         """
-        Stop the arm, and refuse to arm it, while drives report a fault.
+        Stop the arm, and refuse to arm it, while drives report a fault; other stops stay.
 
         :param words: of the drives, such as 'joint4: rotor too hot'; '': they are well.
         """
         if words:
             self.drive_fault = words
-            self.cycle_input['stop_reason'] = guard.DRIVE_FAULT
-        elif self.cycle_input['stop_reason'][0] == guard.DRIVE_FAULT:
-            self.cycle_input['stop_reason'] = guard.NO_REASON
+        if self.cycle_input['stop_reason'][0] in (guard.NO_REASON, guard.DRIVE_FAULT):
+            self.cycle_input['stop_reason'] = guard.DRIVE_FAULT if words else guard.NO_REASON
 
     @property
     def drives_damp(self) -> bool:
@@ -273,7 +280,8 @@ class Controller:
 
     def commit(self, planned: PlannedReference) -> None:
         """Follow a reference from :meth:`prepare`, if it still continues the present one."""
-        self.trajectory.commit(planned)
+        with self.changing:
+            self.trajectory.commit(planned)
 
     def reference_ended_by(self, settings: Settings) -> str:
         """Return why these settings would end the reference under way, '' if they would not."""

@@ -78,21 +78,18 @@ class TrajectoryReference:
         :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
         """
         planned = self.prepare(waypoints, start)
-        if self._superseded(planned):       # the mode has changed meanwhile, for instance
-            planned = self.prepare(waypoints, start)
-        self.commit(planned)
+        with self._controller.changing:
+            if self._superseded(planned):       # the mode has changed meanwhile, for instance
+                planned = self.prepare(waypoints, start)
+            self.commit(planned)
 
     def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
         """Plan the reference of :meth:`follow`, with its errors, and change nothing."""
         c, m = self._controller, self._controller.memory
-        if c.phase != guard.RUNNING:
-            raise TrajectoryError(f'the controller is {c.phase.name}', name='phase',
-                                  remedy='activate it first; it follows when RUNNING')
+        mode, law = following_mode(c), int(m['law'][0])
         if m['guided'][0]:
             raise TrajectoryError('the arm is guided by hand', name='guiding',
                                   remedy='let it go: it follows where ~/guiding is not true')
-        check_basis(c)
-        mode, law = registry.mode_name(int(m['mode'][0])), int(m['law'][0])
         if not registry.find(mode).follows:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
@@ -177,15 +174,20 @@ class TrajectoryReference:
                                   name='phase', remedy='send it once the arm is RUNNING')
 
 
-def check_basis(c: Controller) -> None:
+def following_mode(c: Controller) -> str:
     """
-    Refuse a reference between a change of :attr:`Settings.basis` and the next cycle.
+    Return the mode of an arm that can be given a reference.
 
-    :raises TrajectoryError: the present pose is about to become the reference.
+    :raises TrajectoryError: the arm is not RUNNING; or :attr:`Settings.basis` has changed, and the
+        present pose will become the reference in the next cycle.
     """
+    if c.phase != guard.RUNNING:
+        raise TrajectoryError(f'the controller is {c.phase.name}', name='phase',
+                              remedy='activate it first; it follows when RUNNING')
     if c.basis_changes:
         raise TrajectoryError('mode, frame, speed or bounds have just been changed',
                               name='mode', remedy='send it again, after the next cycle')
+    return registry.mode_name(int(c.memory['mode'][0]))
 
 
 Plan = Callable[[MotionLimits, PoseState, float, int], PosePoints]
@@ -254,13 +256,14 @@ class PoseReference:
             if now > start + MAX_LATENESS:
                 raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                       name='start', remedy='let it start further in the future')
-            if (self.points is old and bool(m['pose_following'][0]) == following
-                    and m['law'][0] == law and not c.basis_changes):
-                new = splice_poses(old, new, now) if following else new
-                if following or self._waits(old):
-                    new = new._replace(command=old.command)
-                self._put(new)
-                return
+            with c.changing:
+                if (self.points is old and bool(m['pose_following'][0]) == following
+                        and m['law'][0] == law and not c.basis_changes):
+                    new = splice_poses(old, new, now) if following else new
+                    if following or self._waits(old):
+                        new = new._replace(command=old.command)
+                    self._put(new)
+                    return
         raise TrajectoryError('the reference has changed while it was planned', name='reference',
                               remedy='send it again')
 
@@ -312,15 +315,16 @@ class PoseReference:
         """Change the command that goes with the reference; keep the reference."""
         self._check_follows_pose()
         m = self._controller.memory
-        old, following = self.points, bool(m['pose_following'][0])
-        new = old if following or self._waits(old) else at_rest(self._held(), start, 0)
-        header, command = new.header.copy(), new.command.copy()
-        header['serial'] = self.serial + 1
-        change(command)
-        if bool(m['pose_following'][0]) != following:
-            raise TrajectoryError('the reference has changed meanwhile', name='reference',
-                                  remedy='send it again')
-        self._put(new._replace(header=header, command=command))
+        with self._controller.changing:
+            old, following = self.points, bool(m['pose_following'][0])
+            new = old if following or self._waits(old) else at_rest(self._held(), start, 0)
+            header, command = new.header.copy(), new.command.copy()
+            header['serial'] = self.serial + 1
+            change(command)
+            if bool(m['pose_following'][0]) != following:
+                raise TrajectoryError('the reference has changed meanwhile', name='reference',
+                                      remedy='send it again')
+            self._put(new._replace(header=header, command=command))
 
     def _waits(self, points: PosePoints) -> bool:
         """Return whether no cycle has seen a reference yet, which the next one will follow."""
@@ -334,12 +338,7 @@ class PoseReference:
         self._controller.changed()
 
     def _check_follows_pose(self) -> None:
-        c = self._controller
-        if c.phase != guard.RUNNING:
-            raise TrajectoryError(f'the controller is {c.phase.name}', name='phase',
-                                  remedy='activate it first; it follows when RUNNING')
-        check_basis(c)
-        mode = registry.mode_name(int(c.memory['mode'][0]))
+        mode = following_mode(self._controller)
         if registry.find(mode).reference != POSE:
             raise TrajectoryError(f'{mode} follows no pose', name='mode', value=mode,
                                   remedy='set mode to cartesian_impedance or operational_space')

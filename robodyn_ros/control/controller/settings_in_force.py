@@ -21,6 +21,7 @@ from ..cycle.compile_ahead import COMPILING
 from ..cycle.compile_laws import law_is_cached
 from ..laws import registry
 from ..laws.law import Law
+from ..references.request import GRAVITY_CHANGE
 from ..settings.motion_limits import data_of, default_tolerances, motion_limits, Scarcity
 from ..settings.settings import Settings
 from ..settings.task_and_bounds import bounds_of, FrameKernel, task_of
@@ -36,8 +37,6 @@ from ...model.robot import RobotModel
 if TYPE_CHECKING:
     from .controller import Controller
 
-# Fraction of the effort limit by which g(q) may change while the arm is driven
-MAX_GRAVITY_CHANGE = 0.1
 MAX_REMEMBERED = 64     # settings whose gains need no check again
 # Fields of a model that its compiled kernels have as constants
 KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
@@ -175,7 +174,7 @@ def check_gravity(c: Controller, loaded: RobotModel, settings: Settings, limit: 
 
     :param limit: (nv,) effort limits [N·m | N].
     :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at most
-        MAX_GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous g(q)
+        GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous g(q)
         where none are measured; or at all, while efforts of a fault are in force; or the arm is
         being armed.
     """
@@ -189,7 +188,7 @@ def check_gravity(c: Controller, loaded: RobotModel, settings: Settings, limit: 
     gravity, measured = Dynamics(loaded).gravity(v.q), v.measured
     known = np.where(np.isfinite(measured), measured, v.gravity)
     held = c.phase == guard.FAULT        # perhaps without a valid state
-    allowed = 0.0 if held else min(settings.arming_effort, MAX_GRAVITY_CHANGE) * limit
+    allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
     if (wrong := np.abs(gravity - known) > allowed).any():
         i = int(wrong.argmax())
         said = 'measured' if np.isfinite(measured[i]) else 'given before'

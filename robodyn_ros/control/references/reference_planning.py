@@ -105,10 +105,6 @@ def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarra
     if count > MAX_WAYPOINTS:
         raise TrajectoryError(f'{count} waypoints', name='points', value=count,
                               remedy=f'use 1 to {MAX_WAYPOINTS}')
-    if is_target(asked) and asked.accelerations is not None and np.any(asked.accelerations):
-        raise TrajectoryError('the target has accelerations', name='accelerations',
-                              remedy='leave them empty: the motion ends at rest')
-    check_efforts(limits, asked)
     r.state[1:3, ~named] = 0.0
     r.state[0, ~named] = np.clip(r.state[0], model.position_lower, model.position_upper)[~named]
     r.waypoints[:, 0] = r.state[0]
@@ -121,8 +117,13 @@ def _write_request(limits: MotionLimits, asked: Waypoints, r: Request) -> ndarra
                 f'{kind} have shape {a.shape}', name=kind, remedy='pass one value per joint and '
                 f'waypoint: ({count}, {len(asked.joint_names)})')
         r.waypoints[:, k, named] = a[:, order[named]]
+        if k >= ACCELERATIONS and is_target(asked) and a.any():
+            raise TrajectoryError(f'the target has {kind}', name=kind, remedy='leave them empty, '
+                                  'or give the waypoint a time after 0')
         if k <= ACCELERATIONS:
             r.counts[DERIVATIVES] = k
+    if asked.efforts is not None:
+        check_efforts(limits, asked)
     if asked.velocities is None and asked.accelerations is not None:
         raise TrajectoryError('accelerations without velocities', name='velocities',
                               remedy='add velocities')
@@ -274,16 +275,7 @@ def check_efforts(limits: MotionLimits, asked: Waypoints) -> None:
 
     :raises TrajectoryError: naming the joint and the waypoint, and the remedy.
     """
-    if asked.efforts is None:
-        return
-    efforts, shape = np.asarray(asked.efforts, float), (len(asked.times), len(asked.joint_names))
-    if efforts.shape != shape:
-        raise TrajectoryError(f'efforts have shape {efforts.shape}', name='efforts',
-                              remedy=f'pass one value per joint and waypoint: {shape}')
-    if len(asked.times) == 1 and asked.times[0] == 0.0 and efforts.any():
-        raise TrajectoryError('the target has efforts', name='efforts',
-                              remedy='leave them empty, or give the waypoint a time after 0')
-    names = limits.model.joint_names
+    efforts, names = np.asarray(asked.efforts, float), limits.model.joint_names
     most = np.array([limits.effort[names.index(name)] for name in asked.joint_names])
     if not (good := np.abs(efforts) <= most).all():             # nor is NaN
         w, i = np.argwhere(~good)[0]

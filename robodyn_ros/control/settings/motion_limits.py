@@ -301,17 +301,12 @@ def resting_error_warning(model: RobotModel, settings: Settings) -> str:
                       'integral action or a disturbance observer') or ''
 
 
-def held_shares(model: RobotModel, effort_limit: ndarray) -> tuple[ndarray, ndarray]:
-    """Return the share of poses (nv,) that effort limits (nv,) hold, and the largest |g| (nv,)."""
-    gravity = abs(evaluated('gravity', model, spread(model, HELD_POSES), (model.nv,)))
-    return (gravity <= effort_limit).mean(axis=0), gravity.max(axis=0)
-
-
 def holding_warning(model: RobotModel, effort_limit: ndarray) -> str:
     """Return which joints cannot hold the arm in many of its poses; or ''."""
-    shares, most = held_shares(model, np.where(effort_limit > 0.0, effort_limit, np.inf))
+    gravity = abs(evaluated('gravity', model, spread(model, HELD_POSES), (model.nv,)))
+    shares = (gravity <= np.where(effort_limit > 0.0, effort_limit, np.inf)).mean(axis=0)
     named = [f'{name} in {100 * (1 - shares[i]):.0f} % ({effort_limit[i]:.3g} of up to '
-             f'{most[i]:.3g} {"N" if model.slides[i] else "N·m"})'
+             f'{gravity[:, i].max():.3g} {"N" if model.slides[i] else "N·m"})'
              for i, name in enumerate(model.joint_names) if shares[i] < MIN_HELD_SHARE]
     return named and ('effort limits cannot hold the arm at rest in many poses: '
                       + ', '.join(named) + '; correct the limits or the masses of the URDF') or ''

@@ -176,8 +176,9 @@ def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds
         bounds = bounds._replace(region=np.array(REGIONS[settings.contact_region], float),
                                  points=contact_points(model, robot))
     if settings.self_collision_distance:
-        bounds = with_self_collision(bounds, model, settings.self_collision_distance,
-                                     settings.self_collision_allowed)
+        distance = settings.self_collision_distance
+        bounds = with_self_collision(bounds, model, distance, watched_pairs(
+            model, distance, settings.self_collision_allowed))
     return bounds
 
 
@@ -217,19 +218,9 @@ class Watched(NamedTuple):
     notes: tuple[str, ...]      # warnings of links that are not watched
 
 
-def with_self_collision(bounds: Bounds, model: RobotModel, distance: float, allowed: str
+def with_self_collision(bounds: Bounds, model: RobotModel, distance: float, watched: Watched
                         ) -> Bounds:
-    """
-    Return bounds that keep the links apart.
-
-    :param distance: least distance [m]; ``allowed`` as the parameter self_collision_allowed.
-    :raises ParameterError: no two links have shapes, or ``allowed`` names no two links.
-    """
-    watched = watched_pairs(model, distance, allowed)
-    return _with(bounds, model, watched, distance)
-
-
-def _with(bounds: Bounds, model: RobotModel, watched: Watched, distance: float) -> Bounds:
+    """Return bounds that keep the watched pairs of links apart by a distance [m]."""
     motion = np.zeros((model.nb + 1, 18))
     motion[-1, [0, 4, 8]] = 1.0
     return bounds._replace(
@@ -252,7 +243,12 @@ def nearest_links(model: RobotModel, settings: Any, bounds: Bounds) -> str:
 
 @lru_cache(8)
 def watched_pairs(model: RobotModel, distance: float, allowed: str) -> Watched:
-    """Return the pairs that :func:`with_self_collision` watches; it takes a second, once."""
+    """
+    Return the pairs of links that can be kept apart; it takes a second, once.
+
+    :param distance: least distance [m]; ``allowed`` as the parameter self_collision_allowed.
+    :raises ParameterError: no two links have shapes, or ``allowed`` names no two links.
+    """
     robot = parameters(model)
     shapes, problems = link_capsules(model)
     carriers = np.zeros(len(shapes), np.int64)
@@ -327,7 +323,7 @@ def _allowed(model: RobotModel, text: str) -> set[frozenset[str]]:
 def _always(model: RobotModel, robot: ModelData, watched: Watched, distance: float) -> ndarray:
     """Return which pairs (P,) are within a distance at all sampled poses."""
     fields = np.recarray
-    bounds = _with(Bounds.none(model.nv), model, watched, distance)
+    bounds = with_self_collision(Bounds.none(model.nv), model, distance, watched)
     work = workspace(model)
     robot = robot._replace(bodies=robot.bodies.view(fields))
     work = work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields))
