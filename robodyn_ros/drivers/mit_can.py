@@ -158,6 +158,7 @@ class MitCan:
                     raise ParameterError(f'{motor} reports {words}', name=motor.joint, value=words,
                                          remedy='remove the cause, then switch it off and on')
                 self.motors.confirm(motor, motor.codec.clear(), lambda answer: not answer.status)
+            self._configure(motor)
         for i, motor in enumerate(self.motors.motors):
             answer = self.motors.confirm(motor, motor.codec.enable(), lambda a: a.enabled)
             if not answer.enabled:
@@ -208,7 +209,7 @@ class MitCan:
         self._bus.close()
 
     def _prepare(self, motor: Motor) -> None:
-        """Check a motor against its description, and set its mode and timeout."""
+        """Check a motor against its description, and configure it."""
         codec = motor.codec
         self.motors.read_ranges(motor)
         if isinstance(codec, Damiao) and (
@@ -221,8 +222,12 @@ class MitCan:
                 f'{motor} is on already: another program may control it', name=motor.joint,
                 value=motor.id, remedy='end that program; or support the arm, then switch the '
                 'motor off and on')
-        for register, value in ((codec.MODE, codec.MIT),
-                                (codec.TIMEOUT, self._code(motor))):
+        self._configure(motor)
+
+    def _configure(self, motor: Motor) -> None:
+        """Set mode and timeout, which a motor forgets when its power fails."""
+        for register, value in ((motor.codec.MODE, motor.codec.MIT),
+                                (motor.codec.TIMEOUT, self._code(motor))):
             if self.motors.read_register(motor, register) != value:
                 self.motors.write_register(motor, register, value)
 

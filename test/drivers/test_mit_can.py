@@ -224,6 +224,24 @@ def test_a_motor_with_an_error_is_not_switched_on():
     assert not any(m.on for m in plant.motors)
 
 
+def test_a_motor_whose_power_failed_stops_by_itself_again():
+    """It has forgotten its timeout and its mode; the fault was that it is off."""
+    driver, plant = connected()
+    driver.enable()
+    plant.motors[2].on = False
+    plant.motors[2].registers.update({9: 0.0, 10: 2.0})
+    driver.write(np.zeros(6))
+    assert [tuple(fault) for fault in driver.read().faults] == [('joint3', 'switched off', True)]
+    driver.enable()
+    driver.fade(0.0)
+    for _ in range(2):
+        driver.write(np.ones(6))
+        reading = driver.read()
+    assert reading.effort == near(np.ones(6), abs=0.01)
+    pass_time(plant, 0.2)
+    assert not any(m.on for m in plant.motors)
+
+
 def test_motors_that_are_switched_off_on_purpose_are_no_fault():
     driver, plant = connected()
     driver.enable()
