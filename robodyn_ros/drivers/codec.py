@@ -148,10 +148,6 @@ class Damiao:
         """Return the frame that switches the motor off."""
         return self._special(0xFD)
 
-    def zero(self) -> Frame:
-        """Return the frame that makes the present position zero."""
-        return self._special(0xFE)
-
     def clear(self) -> Frame:
         """Return the frame that clears an error."""
         return self._special(0xFB)
@@ -159,10 +155,6 @@ class Damiao:
     def refresh(self, timeout: float) -> Frame:
         """Return the frame that asks for the state; ``timeout``: value of that register."""
         return self._request(self.REFRESH)
-
-    def store(self) -> Frame:
-        """Return the frame that stores the registers for good."""
-        return self._request(self.STORE, 1)
 
     def read(self, register: int) -> Frame:
         """Return the frame that asks for a register."""
@@ -256,10 +248,6 @@ class RobStride:
         """Return the frame that switches the motor off."""
         return self._frame(self.DISABLE)
 
-    def zero(self) -> Frame:
-        """Return the frame that makes the present position zero."""
-        return self._frame(self.ZERO, b'\1' + bytes(7))
-
     def clear(self) -> Frame:
         """Return the frame that clears an error, and switches the motor off."""
         return self._frame(self.DISABLE, b'\1' + bytes(7))
@@ -271,10 +259,6 @@ class RobStride:
         :param timeout: value of TIMEOUT.
         """
         return self.write(self.TIMEOUT, timeout)
-
-    def store(self) -> Frame:
-        """Return the frame that stores the parameters for good."""
-        return self._frame(self.STORE)
 
     def read(self, register: int) -> Frame:
         """Return the frame that asks for a parameter."""
