@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages that messages and pages name are found; the oldest and the newest Numba work."""
 
+import ast
 from importlib.metadata import PackageNotFoundError, version
 import os
 from pathlib import Path
@@ -24,6 +25,8 @@ SOURCES = [ROOT / 'make.py', ROOT / 'README.md', *(ROOT / 'docs').glob('*.md'),
            *(ROOT / 'test' / 'fuzz').rglob('*.py'), *(ROOT / 'launch').glob('*.py')]
 WRITTEN = re.compile(r'pip install ((?:--\S+ )*(?:\'[^\']+\'|"[^"]+"|[a-z][\w.-]+)'
                      r'(?: (?:\'[^\']+\'|"[^"]+"|[a-z]+-[\w.-]+))*)')
+BUILT_WITH = ast.literal_eval(re.search(r'^requires = (.*)', (ROOT / 'pyproject.toml').read_text(),
+                                        re.MULTILINE)[1])
 OFFLINE = ('Retrying', 'connection error', 'ConnectionError', 'Temporary failure in name')
 
 
@@ -44,9 +47,10 @@ def is_installed(text: str) -> bool:
 
 def test_packages_that_texts_and_extras_name_are_found():
     """
-    By pip, which builds this checkout apart for `pip install '.[sim]'`; offline is a skip.
+    By pip, which builds this checkout for `pip install '.[sim]'`; offline is a skip.
 
-    One call of pip for all that are not installed here; it names what it does not find.
+    One call of pip for all that are not installed here, and for what builds this package; it names
+    what it does not find.
     """
     named = {word for text in written() for word in shlex.split(text)
              if not word.startswith(('.', '--'))}
@@ -57,7 +61,8 @@ def test_packages_that_texts_and_extras_name_are_found():
         if extra != 'ros' or 'pip install' in install_ros():    # wheels for few platforms
             named |= {*command[2:]}
     done = subprocess.run([sys.executable, '-m', 'pip', 'install', '--dry-run', '--no-deps',
-                           '--ignore-installed', '--retries', '1', '.[sim]', *sorted(
+                           '--ignore-installed', '--no-build-isolation', '--retries', '1',
+                           '.[sim]', *BUILT_WITH, *sorted(
                                name for name in named if not is_installed(name))], cwd=ROOT,
                           text=True, capture_output=True, timeout=300)
     if done.returncode and any(word in done.stderr for word in OFFLINE):
