@@ -84,6 +84,7 @@ def driver_scan(where: Annotated[str, typer.Argument(
                     '--last', min=1, max=127, help='Last identifier to ask.')] = 32,
                 as_json: AsJson = False) -> None:
     """List the motors on a bus, with their registers and errors; nothing is enabled."""
+    from ..driver import ARM_FILES
     from ..drivers.arm import arm_names, load_arm
     from ..drivers.bring_up import codec_named, scan
     from ..drivers.frames import open_bus
@@ -91,7 +92,7 @@ def driver_scan(where: Annotated[str, typer.Argument(
     bus: Any = {'channel': where, 'interface': (
         'damiao_serial' if where.startswith(SERIAL) else 'socketcan')}
     kind = codec_named(family)
-    if where in arm_names() or Path(where).suffix in ('.yaml', '.yml'):
+    if where in arm_names() or where.endswith(ARM_FILES):
         arm = load_arm(where)
         bus, kind = arm.bus, type(arm.motors[0].codec)
     with closing(open_bus(bus)) as opened:

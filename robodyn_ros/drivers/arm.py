@@ -12,10 +12,10 @@ import numpy as np
 import yaml
 
 from .codec import Codec, codec_of, CODECS
+from ..driver import ARM_FILES, ARMS
 from ..errors import ParameterError, reading, UnknownNameError
 from ..model.robot import RobotModel
 
-FOLDER = Path(__file__).parent / 'arms'
 MAX_TIMEOUT = 1.0       # [s]
 # Stiffness [N·m/rad] and damping [N·m·s/rad] of motors below and from LARGE N·m on: for DM4310 and
 # DM4340 half the stiffness that i2rt ships, and its damping
@@ -130,11 +130,19 @@ class Arm:
 
 
 def with_friction(arm: Arm, model: RobotModel) -> RobotModel:
-    """Return the model with the friction that the arm's file states, where it does."""
+    """
+    Return the model with the friction that the arm's file states, where it does.
+
+    :raises ParameterError: it is not one number for each motor.
+    """
     names = {motor.joint: i for i, motor in enumerate(arm.motors)}
     order = [names[joint] for joint in model.joint_names]
-    stated: dict[str, Any] = {key: np.array(arm.urdf[key], float)[order] for key in (
-        'coulomb_friction', 'viscous_friction') if key in arm.urdf}
+    try:
+        stated: dict[str, Any] = {key: np.array(arm.urdf[key], float)[order] for key in (
+            'coulomb_friction', 'viscous_friction') if key in arm.urdf}
+    except (IndexError, TypeError, ValueError) as error:
+        raise ParameterError(f'the friction of {arm.name} cannot be used ({error})', name='urdf',
+                             value=arm.urdf, remedy='state one number for each motor') from error
     return replace(model, **stated)
 
 
@@ -146,8 +154,8 @@ def load_arm(name: str | Path) -> Arm:
         is no arm of that name.
     """
     path = Path(name)
-    if path.suffix not in ('.yaml', '.yml'):
-        path = FOLDER / f'{name}.yaml'
+    if path.suffix not in ARM_FILES:
+        path = ARMS / f'{name}.yaml'
         if not path.exists():
             raise UnknownNameError('arm', str(name), arm_names())
     with reading(path, ParameterError, 'driver', 'pass the file of an arm'):
@@ -156,7 +164,7 @@ def load_arm(name: str | Path) -> Arm:
 
 def arm_names() -> list[str]:
     """Return the names of the arms in this package."""
-    return sorted(path.stem for path in FOLDER.glob('*.yaml'))
+    return sorted(path.stem for path in ARMS.glob('*.yaml'))
 
 
 def arm_of(name: str, content: Any) -> Arm:
@@ -166,7 +174,7 @@ def arm_of(name: str, content: Any) -> Arm:
         raise ParameterError(f'the driver of {name} is {driver!r}', name='driver', value=driver,
                              remedy='it is mit_can')
     motors = tuple(_motor(name, motor) for motor in given.pop('motors', ()))
-    if not motors or not given.get('bus'):
+    if not motors or not isinstance(given.get('bus'), Mapping):
         raise ParameterError(f'{name} has no motors or no bus', name='motors', value=None,
                              remedy='list them, as the arms of this package')
     gripper = given.pop('gripper', None)

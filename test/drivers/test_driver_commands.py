@@ -3,6 +3,7 @@
 """`robodyn driver ...` on simulated motors; the arms of this package."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 import json
 from types import SimpleNamespace
 from zipfile import ZipFile
@@ -13,6 +14,7 @@ import pytest
 from robodyn_ros.cli import view
 from robodyn_ros.drivers import bring_up, frames, holding, mit_can
 from robodyn_ros.drivers.arm import arm_names, load_arm, with_friction
+from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder.reading_log import ReadingLog
 from robodyn_ros.testing import mit_motors
 from robodyn_ros.testing.desk_arm import Bench, desk_arm, POSES
@@ -61,6 +63,9 @@ def test_arms_of_this_package(name):
 def test_friction_of_the_file_is_in_the_order_of_the_model():
     model = with_friction(load_arm('yam'), desk_arm())
     assert model.coulomb_friction.tolist() == [0.3, 0.3, 0.3, 0.06, 0.06, 0.06]
+    for wrong in ([0.3], 0.3, ['a'] * 6, {}):
+        with pytest.raises(ParameterError, match='friction of YAM cannot be used'):
+            with_friction(replace(load_arm('yam'), urdf={'coulomb_friction': wrong}), desk_arm())
 
 
 def test_scan_lists_motors_and_enables_none(arm):

@@ -304,6 +304,7 @@ def changed(**change):
     (changed(driver='franka'), ParameterError, 'it is mit_can'),
     (changed(gripper={'id': 1, 'type': 'DM4310'}), ParameterError, 'have the same'),
     ({'bus': {}, 'motors': []}, ParameterError, 'has no motors'),
+    (changed(bus='can0'), ParameterError, 'has no motors or no bus'),
     ([], ParameterError, 'is not a mapping')])
 def test_descriptions_that_are_refused(content, error, why):
     with pytest.raises(error, match=why):
