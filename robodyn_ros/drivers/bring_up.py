@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .arm import Arm, Motor
 from .codec import CODECS, Damiao, RobStride
 from .frames import Bus
-from .motors import Motors, TOLERANCE
+from .motors import agrees, Motors
 from ..errors import ParameterError
 
 LISTENING_TIME = 0.5    # [s] in which the bus is listened to
@@ -99,7 +99,7 @@ def _found(bus: Bus, identifier: int, kind: type[Damiao] | type[RobStride],
     if kind is not Damiao:
         return Found(identifier, HOST, (), (), timeout, None, '', nan, registers)
     ranges = tuple(registers[name] for name in Damiao.RANGES.values())
-    types = tuple(name for name, known in Damiao.TYPES.items() if all(map(_agrees, ranges, known)))
+    types = tuple(name for name, known in Damiao.TYPES.items() if all(map(agrees, ranges, known)))
     reply = int(registers['MST_ID'])
     motor = Motor('', identifier, reply, types[0] if types else motor.type, ranges=ranges)
     asked = Motors(bus, [motor], clock)
@@ -111,10 +111,6 @@ def _found(bus: Bus, identifier: int, kind: type[Damiao] | type[RobStride],
                      registers)
     return Found(identifier, reply, types, ranges, timeout, answer.enabled,
                  Damiao.words(answer.status), answer.rotor, registers)
-
-
-def _agrees(value: float, expected: Iterable[float]) -> bool:
-    return any(abs(value - one) <= TOLERANCE * one for one in expected)
 
 
 def check(bus: Bus, arm: Arm, clock: Callable[[], float] = monotonic) -> list[Compared]:
@@ -133,7 +129,7 @@ def check(bus: Bus, arm: Arm, clock: Callable[[], float] = monotonic) -> list[Co
         for name, value, expected in zip(Damiao.RANGES.values(), found.ranges, motor.expected):
             rows.append(Compared(joint, f'{name} of {motor.type}',
                                  ' or '.join(f'{one:g}' for one in expected), f'{value:g}',
-                                 _agrees(value, expected)))
+                                 agrees(value, expected)))
         rows.append(Compared(joint, 'timeout [s]', f'{arm.timeout:g}', f'{found.timeout:g}', None))
         if found.words or found.enabled is not None:
             rows.append(Compared(joint, 'state', 'off', found.words or (

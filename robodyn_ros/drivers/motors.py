@@ -3,7 +3,7 @@
 """Motors on a bus: what is asked of them, and what they answer."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 
 import numpy as np
@@ -18,6 +18,11 @@ ANSWER_TIMEOUT = 0.2    # [s] for one answer, on a busy machine
 TRIES = 3               # of a question
 TOLERANCE = 1e-3        # relative, of a range: registers are single precision
 INTRUSION = 1.0         # [s] for which another host is reported after its last frame
+
+
+def agrees(value: float, expected: Iterable[float]) -> bool:
+    """Return whether a range is one of those that are expected."""
+    return any(abs(value - one) <= TOLERANCE * one for one in expected)
 
 
 class Motors:
@@ -132,7 +137,7 @@ class Motors:
         if isinstance(codec, Damiao):
             for k, (register, name) in enumerate(codec.RANGES.items()):
                 found[k] = self.read_register(motor, register)
-                if not any(abs(found[k] - value) <= TOLERANCE * value for value in expected[k]):
+                if not agrees(found[k], expected[k]):
                     raise ParameterError(
                         f'register {register} ({name}) of {motor} is {found[k]:g} and not '
                         f'{" or ".join(f"{value:g}" for value in expected[k])}', name=motor.joint,

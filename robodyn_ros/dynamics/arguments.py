@@ -43,7 +43,7 @@ def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
 
     :raises ArgumentError: wrong shape, or an element that is not a finite number.
     """
-    array = _array(name, value, (model.nv,), 'one number per joint, in the order of joint_names')
+    array = _array(name, value, [(model.nv,)], 'one number per joint, in the order of joint_names')
     # Several times faster than NumPy's isfinite for short arrays
     if not all(map(isfinite, array.tolist())):
         i = int(np.argmin(np.isfinite(array)))
@@ -191,12 +191,7 @@ def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | Non
     :param rows: names of the rows, for the message.
     :raises ArgumentError: wrong shape, or an element that is not a finite number.
     """
-    array = numbers(name, value, str(shape))
-    shapes = [shape] if count is None else [shape, (count, *shape)]
-    if array.shape not in shapes:
-        raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                            remedy=f'pass an array of shape {" or ".join(map(str, shapes))}: '
-                                   f'{meaning}')
+    array = _array(name, value, [shape] if count is None else [shape, (count, *shape)], meaning)
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0][-2]) if rows else 0
         what, bad = (f'{name} on {rows[row]!r}', array[..., row, :]) if rows else (name, array)
@@ -205,11 +200,13 @@ def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | Non
     return array
 
 
-def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarray:
-    array = numbers(name, value, f'{shape}: {meaning}')
-    if array.shape != shape:
+def _array(name: str, value: Any, shapes: list[tuple[int, ...]], meaning: str) -> ndarray:
+    """Return ``value`` as an array of one of the shapes, see :func:`finite_array`."""
+    array = numbers(name, value, f'{shapes[0]}: {meaning}')
+    if array.shape not in shapes:
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                            remedy=f'pass an array of shape {shape}: {meaning}')
+                            remedy=f'pass an array of shape {" or ".join(map(str, shapes))}: '
+                                   f'{meaning}')
     return array
 
 

@@ -37,6 +37,8 @@ CAP_IPC_LOCK = 14                               # linux/capability.h
 DDS_THREAD_PREFIX = 'dds.'    # of the names of Fast DDS threads
 LOOP_THREAD = 'control_loop'
 LIMITS_FILE = '/etc/security/limits.d/99-realtime.conf'
+UDEV_FILE = '/etc/udev/rules.d/99-cpu-dma-latency.rules'
+UDEV_RULE = 'KERNEL=="cpu_dma_latency", GROUP="realtime", MODE="0660"'
 GROUP_REMEDY = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -177,10 +179,8 @@ def _keep_awake(outcome: Outcome, undo: ExitStack) -> None:
     except OSError as error:
         _refuse(outcome, 'keeping CPUs awake', error,
                 'the kernel, or the container, has no such device' if not DMA_LATENCY.exists()
-                else 'echo \'KERNEL=="cpu_dma_latency", GROUP="realtime", MODE="0660"\' | '
-                     'sudo tee /etc/udev/rules.d/99-cpu-dma-latency.rules; sudo udevadm control '
-                     '--reload; sudo udevadm trigger --name-match=cpu_dma_latency; '
-                     '' + GROUP_REMEDY)
+                else f"echo '{UDEV_RULE}' | sudo tee {UDEV_FILE}; sudo udevadm control --reload; "
+                     f'sudo udevadm trigger --name-match=cpu_dma_latency; {GROUP_REMEDY}')
         return
     undo.callback(os.close, device)     # which takes the request back
     try:

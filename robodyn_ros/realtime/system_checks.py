@@ -10,10 +10,10 @@ import platform
 import subprocess
 from typing import NamedTuple
 
-from .scheduling import DMA_LATENCY, LIMITS_FILE, listed, Outcome, scheduled, Scheduling
+from .scheduling import (
+    DMA_LATENCY, LIMITS_FILE, listed, Outcome, scheduled, Scheduling, UDEV_FILE, UDEV_RULE)
 
 CPU_FOLDER = Path('/sys/devices/system/cpu')
-UDEV_RULES = '/etc/udev/rules.d/99-cpu-dma-latency.rules'
 DEEP_IDLE_LATENCY = 10    # [µs] to leave an idle state
 MIN_CPUS_TO_ISOLATE = 4
 REALTIME_PRIORITY = 80
@@ -196,10 +196,10 @@ def _fix_permissions() -> Fix | None:
 def _fix_idle_states() -> Fix | None:
     if not DMA_LATENCY.exists() or not attempt(Scheduling(keep_awake=True)).refused:
         return None
-    rule = 'KERNEL=="cpu_dma_latency", GROUP="realtime", MODE="0660"'
     return Fix('keeping CPUs awake', (
-        'groupadd -f realtime', f'usermod -aG realtime {_user()}', f"echo '{rule}' > {UDEV_RULES}",
-        'udevadm control --reload', 'udevadm trigger --name-match=cpu_dma_latency'),
+        'groupadd -f realtime', f'usermod -aG realtime {_user()}',
+        f"echo '{UDEV_RULE}' > {UDEV_FILE}", 'udevadm control --reload',
+        'udevadm trigger --name-match=cpu_dma_latency'),
         'log in again, and set keep_awake: true')
 
 
