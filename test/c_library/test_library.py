@@ -15,12 +15,12 @@ import subprocess
 from c_compiler import COMPILER, needs_compiler
 from c_library import replica
 from c_library.replica import Replica
+from cli.commands import config_options, done, robodyn
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.c_library.exported import Exported, Options
 from robodyn_ros.c_library.library import ARM, ARM_CPU, CPU, FLAGS, stored_assembly, write_library
-from robodyn_ros.cli.app import app
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.compiler.linking import assembly, image
 from robodyn_ros.control.controller.controller import Controller
@@ -32,8 +32,6 @@ from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.rigid_body import quaternion_product
-from typer.testing import CliRunner
-import yaml
 
 HOST, ALLOCATIONS = (Path(__file__).with_name(name) for name in (
     'replay_host.c', 'count_allocations.c'))
@@ -65,18 +63,13 @@ def folder(tmp_path_factory):
     """Return a folder with the library of two_link, and a program that replays recordings."""
     pytest.importorskip('rclpy')
     place = tmp_path_factory.mktemp('library')
-    words = ['export', 'two_link', '-o', str(place), '--force', '--payload', f'{MASS},{DISTANCE}']
-    for name, values in FILES.items():
-        (place / f'{name}.yaml').write_text(yaml.safe_dump(
-            {'/**/controller': {'ros__parameters': NODE | COMMON | values}}))
-        words += ['--config', str(place / f'{name}.yaml')]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
+    done('export', 'two_link', '-o', place, '--force', '--payload', f'{MASS},{DISTANCE}',
+         *config_options(place, {name: NODE | COMMON | own for name, own in FILES.items()}))
     for words in (['-shared', '-fPIC', str(ALLOCATIONS), '-o', 'liballocations.so'],
                   [str(HOST), '-o', 'host', '-L.', '-ltwo_link', f'-Wl,-rpath,{place}']):
-        done = subprocess.run([*COMPILER, '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-I.',
-                               *words], cwd=place, text=True, capture_output=True)
-        assert done.returncode == 0, done.stderr
+        compiled = subprocess.run([*COMPILER, '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror',
+                                   '-I.', *words], cwd=place, text=True, capture_output=True)
+        assert compiled.returncode == 0, compiled.stderr
     return place
 
 
@@ -617,12 +610,9 @@ def test_what_is_not_exported_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ParameterError, match='unstable'):
         Exported(model, {'fast': first, 'hard': replace(first, stiffness=(1e5, 1e5))})
     pytest.importorskip('rclpy')
-    words = ['export', 'two_link', '-o', str(tmp_path / 'out')]
-    for name, more in (('one', {}), ('two', {'tip': 'link1'})):
-        (tmp_path / f'{name}.yaml').write_text(yaml.safe_dump(
-            {'/**/controller': {'ros__parameters': COMMON | STIFF | more}}))
-        words += ['--config', str(tmp_path / f'{name}.yaml')]
-    result = CliRunner().invoke(app, words)
+    one = COMMON | STIFF
+    result = robodyn('export', 'two_link', '-o', tmp_path / 'out', *config_options(
+        tmp_path, {'one': one, 'two': one | {'tip': 'link1'}}))
     assert result.exit_code and "tip is 'link1' in two, and '' in the first" in result.output
 
 

@@ -18,18 +18,17 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
+from cli.commands import config_options, done
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.c_library.library import c_compiler, FLAGS as LIBRARY_FLAGS
-from robodyn_ros.cli.app import app
 from robodyn_ros.compiler.code_cache import stored
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.model.rigid_body import rpy_rotation
 from scipy.spatial.transform import Rotation
 from thorough import seeds
-from typer.testing import CliRunner
 import yaml
 
 HERE = Path(__file__).parent / 'ros2_control'
@@ -138,13 +137,8 @@ def package(tmp_path_factory):
     place = tmp_path_factory.mktemp('workspace')
     robot = place / 'two_link.urdf'
     robot.write_text(URDF.read_text().replace('</robot>', TABLE))
-    words = ['export', str(robot), '-o', str(place / PACKAGE), '--payload', f'{MASS},{DISTANCE}']
-    for name, values in FILES.items():
-        (place / f'{name}.yaml').write_text(yaml.safe_dump(
-            {'/**/controller': {'ros__parameters': COMMON | values}}))
-        words += ['--config', str(place / f'{name}.yaml')]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
+    result = done('export', robot, '-o', place / PACKAGE, '--payload', f'{MASS},{DISTANCE}',
+                  *config_options(place, {name: COMMON | own for name, own in FILES.items()}))
     assert f'warning: weak: {RESTS}' in result.output and result.output.count(RESTS) == 1
     return place / PACKAGE
 

@@ -10,6 +10,7 @@ from robodyn_ros.model.resources import robot_path
 import typer
 from typer import testing
 from typer.testing import CliRunner, Result
+import yaml
 
 GROUP = typer.main.get_command(app)
 # Typer would make all commands anew for each that is run: a third of what most of them take
@@ -45,6 +46,16 @@ def refused(*words: object) -> str:
     assert all(said.startswith('robodyn_ros: compiling ') for said in progress), result.stderr
     assert line.startswith('robodyn: ') and len(line) < 400, result.stderr
     return line
+
+
+def config_options(folder: Path, files: dict[str, dict]) -> list[object]:
+    """Write parameters of controllers to files of these names; return the options with them."""
+    words: list[object] = []
+    for name, values in files.items():
+        (file := folder / f'{name}.yaml').write_text(yaml.safe_dump(
+            {'/**/controller': {'ros__parameters': values}}))
+        words += ['--config', file]
+    return words
 
 
 def changed(folder: Path, *pairs: tuple[str, str], text: str = '') -> Path:
