@@ -225,11 +225,16 @@ def facts_of(driver: Driver) -> DriverFacts:
 
 
 class Read(NamedTuple):
-    """A reading, its number (from 1 on), the time of day when it was read [ns], its age [s]."""
+    """
+    A reading, its number (from 1 on), and its age when it was read [s].
+
+    :param time_ns: time of day when it was read [ns]; ``time``: of :func:`time.monotonic` [s].
+    """
 
     reading: Reading
     number: int
     time_ns: int
+    time: float
     age: ndarray
 
 
@@ -414,7 +419,7 @@ class DriverReader:
                 reading = Reading(*reading)
                 faults = [fault if isinstance(fault, Fault) else Fault(*fault)
                           for fault in reading.faults]
-                taken = Read(reading, self._number + 1, time_ns(), ages_of(reading))
+                taken = Read(reading, self._number + 1, time_ns(), monotonic(), ages_of(reading))
         except Exception as error:
             words, reading = self._report('read', error), None
             if isinstance(error, DriverLost):

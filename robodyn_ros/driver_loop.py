@@ -207,9 +207,9 @@ def _accept(controller: Controller, taken: Read, number: int, reader: DriverRead
     if not np.isfinite(rows[0]).all() or np.isinf(rows[1:]).any():
         return False                    # as a message: without others the state becomes stale
     state['position'], state['velocity'], state['effort'] = rows
-    before, now = state['received'].copy(), monotonic()
-    state['received'], state['sequence'] = now, number
-    note_age(state, before, now, taken.age)
+    before = state['received'].copy()
+    state['received'], state['sequence'] = taken.time, number   # it may have waited for the loop
+    note_age(state, before, taken.time, taken.age)
     return True
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from robodyn_ros import drive, load_urdf, Settings
 from robodyn_ros.control.steps import guard
-from robodyn_ros.driver import DriverFacts, DriverLost, Reading, READS_PER_PERIOD
-from robodyn_ros.driver_loop import with_facts
+from robodyn_ros.driver import DriverFacts, DriverLost, DriverReader, Reading, READS_PER_PERIOD
+from robodyn_ros.driver_loop import _accept, with_facts
 from robodyn_ros.errors import ParameterError
 
 
@@ -124,6 +124,18 @@ def test_ages_that_are_none_and_of_a_joint_that_was_never_measured(driven, age, 
     drive(controller, arm, lambda: time.monotonic() > end, told.append)
     assert why in ''.join(told) and refusal in controller.arming_refusal
     assert np.isnan(controller.state['received']).all() == bool(why)
+
+
+def test_a_reading_that_has_waited_for_the_loop_is_as_old_as_it_is(driven):
+    """Where the loop stalls while the bus is silent, it would be taken for a new one."""
+    arm, controller = driven
+    reader = DriverReader(arm, controller, 1, print, print)
+    assert reader.wait(10**10)
+    taken, then = reader.take(), time.monotonic()
+    time.sleep(0.01)
+    assert _accept(controller, taken, 1, reader)
+    assert (controller.state['received'] <= then).all()
+    reader.close()
 
 
 def test_facts_of_a_driver_replace_what_the_urdf_says():
