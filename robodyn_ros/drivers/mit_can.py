@@ -144,7 +144,8 @@ class MitCan:
         """
         Switch the motors on, in a spring that holds the present pose.
 
-        :raises ParameterError: one reports an error, which only a person may clear, or is not on.
+        :raises ParameterError: one reports an error, which only a person may clear, is on already,
+            or is not on afterwards.
         """
         if (most := self.arm.timeout / PERIODS) < self.period:
             raise ParameterError(
@@ -153,12 +154,15 @@ class MitCan:
                 remedy=f'use a rate of at least {1.0 / most:g} Hz')
         self._listen()      # frames that switch a motor off must not come after those below
         for motor, answer in zip(self.motors.motors, self.motors.answers):
+            if answer is not None and answer.enabled and not self._on:
+                raise _on_already(motor)
             if answer is not None and (words := motor.codec.words(answer.status)):
                 if not (isinstance(motor.codec, Damiao) and answer.status == Damiao.LOST):
                     raise ParameterError(f'{motor} reports {words}', name=motor.joint, value=words,
                                          remedy='remove the cause, then switch it off and on')
                 self.motors.confirm(motor, motor.codec.clear(), lambda answer: not answer.status)
             self._configure(motor)
+        self._on = True     # if one of them fails, `read` switches the others off
         for i, motor in enumerate(self.motors.motors):
             answer = self.motors.confirm(motor, motor.codec.enable(), lambda a: a.enabled)
             if not answer.enabled:
@@ -169,7 +173,7 @@ class MitCan:
             self._pose[i] = answer.position
             self.motors.command(i, Command(answer.position, 0.0, motor.stiffness, motor.damping))
         self._due = self._written = self._asked = self._clock()
-        self._on, self._share = True, 1.0
+        self._share = 1.0
         self._listen()
 
     def spring(self, position: ndarray, stiffness: ndarray, damping: ndarray) -> None:
@@ -218,10 +222,7 @@ class MitCan:
                                  f'not {motor.reply:#x}', name=motor.joint, value=reply,
                                  remedy='correct the reply of the motor')
         if any(self.motors.refresh(motor).enabled for _ in range(SAMPLES)):
-            raise ParameterError(
-                f'{motor} is on already: another program may control it', name=motor.joint,
-                value=motor.id, remedy='end that program; or support the arm, then switch the '
-                'motor off and on')
+            raise _on_already(motor)
         self._configure(motor)
 
     def _configure(self, motor: Motor) -> None:
@@ -310,6 +311,12 @@ def in_order(arm: Arm, model: RobotModel) -> tuple[Motor, ...]:
             f'{", ".join(model.joint_names)}', name='motors', value=list(by_joint),
             remedy='name the joints of the URDF; joints without a motor are locked there')
     return tuple(by_joint[name] for name in model.joint_names)
+
+
+def _on_already(motor: Motor) -> ParameterError:
+    return ParameterError(f'{motor} is on already: another program may control it',
+                          name=motor.joint, value=motor.id, remedy='end that program; or support '
+                          'the arm, then switch the motor off and on')
 
 
 def exchange_time(motor: Motor, arm: Arm) -> float:
