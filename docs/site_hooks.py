@@ -17,7 +17,7 @@ from typing import Any, TYPE_CHECKING
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import BUILT_IN
-from robodyn_ros.dynamics.source_text import javascript
+from robodyn_ros.dynamics.source_text import JAVASCRIPT, javascript, kernel
 
 if TYPE_CHECKING:
     from mkdocs.structure.files import Files
@@ -105,7 +105,7 @@ def gravity_page(robots: str) -> str:
                       model.joint_names, model.position_lower, model.position_upper,
                       model.slides)]
         text += SLIDERS.format(robot=robot, joints=json.dumps(joints), function=javascript(
-            model, 'gravity', f'gravity_{robot}'))
+            kernel(model, 'gravity', JAVASCRIPT), f'gravity_{robot}'))
     return text
 
 

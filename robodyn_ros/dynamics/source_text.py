@@ -182,19 +182,6 @@ def _statements(node: ast.stmt, dialect: Dialect) -> list[str]:
 JAVASCRIPT = Dialect('const', 'let', {'cos': 'Math.cos', 'sin': 'Math.sin'})
 
 
-def javascript(model: RobotModel, quantity: str, name: str = '', frame: str = '') -> str:
-    """
-    Return a JavaScript function of a quantity, e.g. ``gravity``.
-
-    Its arguments are those of the kernel, arrays of nv numbers in the order of the joints; it
-    returns its output, a matrix by rows, or, of several outputs, an object of them by name.
-
-    :param quantity, frame: as of :func:`~.source_text.kernel`, with the same errors.
-    :param name: of the function, that of the quantity if ''.
-    """
-    return _function(kernel(model, quantity, JAVASCRIPT, frame), name or quantity)
-
-
 def javascript_file(kernels: Sequence[Kernel], name: str, about: Sequence[str]) -> str:
     """
     Return a script of functions, ``NAME_gravity(q)``, for pages and for ``require``.
@@ -204,13 +191,21 @@ def javascript_file(kernels: Sequence[Kernel], name: str, about: Sequence[str]) 
     """
     kernels = distinct(kernels)
     names = [f'{name}_{one.name}' for one in kernels]
-    functions = [_function(one, of) for one, of in zip(kernels, names, strict=True)]
+    functions = [javascript(one, of) for one, of in zip(kernels, names, strict=True)]
     return '\n\n'.join(['\n'.join(f'// {line}' for line in about), *functions,
                         "if (typeof module !== 'undefined') {\n"
                         f'  module.exports = {{{", ".join(names)}}};\n}}\n'])
 
 
-def _function(kernel: Kernel, name: str) -> str:
+def javascript(kernel: Kernel, name: str) -> str:
+    """
+    Return a JavaScript function of this name.
+
+    Its arguments are those of the kernel, arrays of nv numbers in the order of the joints; it
+    returns its output, a matrix by rows, or, of several outputs, an object of them by name.
+
+    :param kernel: in the dialect JAVASCRIPT.
+    """
     arrays = [f'const {key} = new Float64Array({count});'
               for key, count in kernel.outputs.items()]
     first, *others = kernel.outputs

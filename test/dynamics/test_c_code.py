@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.c_code import c_file, DOUBLE, FLOAT, QUANTITY_MEANINGS
-from robodyn_ros.dynamics.source_text import JAVASCRIPT, javascript, javascript_file, kernels
+from robodyn_ros.dynamics.source_text import (
+    JAVASCRIPT, javascript, javascript_file, kernel, kernels)
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.resources import robot_names, robot_path
 from robots import GRIPPER
@@ -129,29 +130,23 @@ def test_what_takes_too_many_operations_is_refused_by_name():
 
 
 NODE = shutil.which('node')
-QUANTITIES = 'gravity', 'inverse_dynamics', 'mass_matrix'
-
-
-def agrees(robot, run):
-    """Assert that the functions agree; ``run`` returns the value of a JavaScript expression."""
-    model = load_urdf(robot_path(robot))
-    dynamics, rng = Dynamics(model), np.random.default_rng(7)
-    states = rng.uniform(-3.0, 3.0, (20, 3, model.nv))
-    functions = '\n'.join(javascript(model, quantity) for quantity in QUANTITIES)
-    found = json.loads(run(
-        f'(() => {{ {functions}\nconst states = {json.dumps(states.tolist())};\n'
-        'return JSON.stringify(states.map(([q, qd, qdd]) => [gravity(q), '
-        'inverse_dynamics(q, qd, qdd), mass_matrix(q)].map(x => Array.from(x)))); })()'))
-    for (q, qd, qdd), values in zip(states, found, strict=True):
-        expected = (dynamics.gravity(q), dynamics.inverse_dynamics(q, qd, qdd),
-                    dynamics.mass_matrix(q).ravel())
-        for value, right in zip(values, expected, strict=True):
-            assert np.abs(np.array(value) - right).max() <= 1e-12 * max(1.0, np.abs(right).max())
 
 
 @pytest.mark.skipif(NODE is None, reason='needs node, which runs JavaScript')
 @pytest.mark.parametrize('robot', ['rp', 'arm6'])
 def test_javascript_agrees_with_python(robot):
-    agrees(robot, lambda expression: subprocess.run(
-        [NODE, '-e', f'console.log({expression})'], capture_output=True, text=True, check=True,
-        timeout=60).stdout)
+    model = load_urdf(robot_path(robot))
+    dynamics, rng = Dynamics(model), np.random.default_rng(7)
+    states = rng.uniform(-3.0, 3.0, (20, 3, model.nv))
+    functions = '\n'.join(javascript(kernel(model, quantity, JAVASCRIPT), quantity)
+                          for quantity in ('gravity', 'inverse_dynamics', 'mass_matrix'))
+    found = json.loads(subprocess.run(
+        [NODE, '-e', f'{functions}\nconst states = {json.dumps(states.tolist())};\n'
+         'console.log(JSON.stringify(states.map(([q, qd, qdd]) => [gravity(q), '
+         'inverse_dynamics(q, qd, qdd), mass_matrix(q)].map(x => Array.from(x)))));'],
+        capture_output=True, text=True, check=True, timeout=60).stdout)
+    for (q, qd, qdd), values in zip(states, found, strict=True):
+        expected = (dynamics.gravity(q), dynamics.inverse_dynamics(q, qd, qdd),
+                    dynamics.mass_matrix(q).ravel())
+        for value, right in zip(values, expected, strict=True):
+            assert np.abs(np.array(value) - right).max() <= 1e-12 * max(1.0, np.abs(right).max())
