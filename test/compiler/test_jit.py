@@ -40,6 +40,19 @@ FUNCTION = f"""{JITABLE}
 compiled = jit.compile_function(*small)
 print(compiled.stats.cache_path, compiled(1), sum(compiled.stats.cache_misses.values()), sep='|')
 """
+# That of several helpers, each in a process that has only imported Numba
+IN_TURN = f"""
+import os, sys, numba
+file, *texts = sys.argv[1:]
+for text in texts:
+    with open(file, 'w') as helper:
+        helper.write(text)
+    if not os.fork():
+        exec({FUNCTION!r})
+        sys.stdout.flush()
+        os._exit(0)
+    os.wait()
+"""
 each_kind = pytest.mark.parametrize('script', [SCRIPT, FUNCTION], ids=['text', 'function'])
 CALLBACK = f"""{JITABLE}
 import ctypes
@@ -100,15 +113,14 @@ def test_another_list_of_locators_hides_no_change(helper):
 
     They do so when they are imported: no fork of what has imported Numba before.
     """
-    answers = []
-    for added in (1, 100):
-        (helper / 'helper.py').write_text(HELPER.format(added))
-        answers.append(subprocess.run(
-            [sys.executable, '-c', FUNCTION], text=True, capture_output=True, check=True, env={
-                **os.environ, 'ROBODYN_CACHE_DIR': str(helper / 'cache'), 'PYTHONPATH':
-                os.pathsep.join(map(str, (helper, Path(jit.__file__).parents[2]))),
-                'NUMBA_CACHE_LOCATOR_CLASSES': 'InTreeCacheLocator'}).stdout.split('|')[1:])
-    assert answers == [['2', '1\n'], ['101', '1\n']]
+    done = subprocess.run(
+        [sys.executable, '-c', IN_TURN, helper / 'helper.py', *map(HELPER.format, (1, 100))],
+        text=True, capture_output=True, check=True, env={
+            **os.environ, 'ROBODYN_CACHE_DIR': str(helper / 'cache'), 'PYTHONPATH':
+            os.pathsep.join(map(str, (helper, Path(jit.__file__).parents[2]))),
+            'NUMBA_CACHE_LOCATOR_CLASSES': 'InTreeCacheLocator'})
+    answers = [line.split('|')[1:] for line in done.stdout.splitlines()]
+    assert answers == [['2', '1'], ['101', '1']], done.stderr
 
 
 def test_a_callback_is_loaded_likewise(helper, run):
