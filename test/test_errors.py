@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of errors and texts of others: one printable line, with the known names."""
 
-
 import pickle
 
 import pytest

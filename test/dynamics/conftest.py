@@ -12,6 +12,11 @@ from robodyn_ros import Dynamics, load_urdf
 from robots import (
     GRIPPER, LOCKED, MIMIC_TREES, OWN, random_mimic_tree, random_tree, REAL, TREES, WIDE)
 
+MAIN = ('inverse_dynamics', 'gravity', 'bias', 'mass_matrix', 'forward_dynamics')
+# Whose batches have code of their own, test_batch.py
+VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
+           'potential_energy', 'center_of_mass')
+
 
 class Case:
     """

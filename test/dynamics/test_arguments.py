@@ -6,16 +6,16 @@ import copy
 import pickle
 import re
 
+from dynamics.conftest import MAIN
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
+from robodyn_ros.dynamics.entry_points import QUANTITIES
 from robodyn_ros.errors import ArgumentError, InertiaError, SingularityError, UnknownNameError
 from robodyn_ros.model.resources import robot_path
 from robots import ARM, differences
 
-CALLS = {'inverse_dynamics': ('q', 'qd', 'qdd'), 'gravity': ('q',), 'bias': ('q', 'qd'),
-         'mass_matrix': ('q',), 'forward_dynamics': ('q', 'qd', 'tau')}
 Q, ZERO = np.arange(6.0), np.zeros(6)
 INERTIAL = re.compile(r'<inertial>.*?</inertial>', re.DOTALL)
 Q2, QD2, QDD2 = [0.3, 0.1], [1.0, 2.0], [0.5, -1.0]
@@ -29,7 +29,8 @@ def ur5(robot):
     return robot('ur5').dynamics
 
 
-@pytest.mark.parametrize(('call', 'name'), [(c, n) for c, names in CALLS.items() for n in names])
+@pytest.mark.parametrize(('call', 'name'), [
+    (call, name) for call in MAIN for name in QUANTITIES[call].inputs])
 def test_numbers_that_are_not_finite_and_wrong_shapes_are_named(ur5, call, name):
     for bad, said in (*((value, rf'{name}\[2\].*elbow_joint.*{value}')
                         for value in (np.nan, np.inf, -np.inf)),
@@ -39,7 +40,8 @@ def test_numbers_that_are_not_finite_and_wrong_shapes_are_named(ur5, call, name)
                           ['a'] * 6, [1j] * 6, [[1], [1, 2]], np.full(6, 1e-20j)))):
         given = [0, 0, bad, 0, 0, 0] if 'elbow' in said else bad
         with pytest.raises(ArgumentError, match=said) as error:
-            getattr(ur5, call)(**{**dict.fromkeys(CALLS[call], ZERO), name: given})
+            getattr(ur5, call)(**{
+                **dict.fromkeys(QUANTITIES[call].inputs, ZERO), name: given})
         assert error.value.name == name
 
 

@@ -7,6 +7,7 @@ Rates and derivatives are compared with those of Pinocchio, which knows no rotor
 """
 
 from dataclasses import replace
+from functools import cache
 
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -19,33 +20,25 @@ from thorough import seeds
 ROBOTS = ('panda', 'ur5', 'two_link', 'rp', *(f'tree{seed}' for seed in range(20)))
 finite = st.floats(-10, 10)
 names = st.sampled_from((*ROBOTS, 'panda_fingers', 'tiago_pro', *MIMIC_TREES))
-lenient = settings(max_examples=seeds(40, 1000))
 
 
 @pytest.fixture(scope='session')
-def draw(robot):
-    """
-    Return what draws the dynamics of a robot and ``count`` vectors for its joints.
-
-    The joints have rotors.
-    """
-    geared: dict[str, Dynamics] = {}
-
-    def draw(data, name, count):
-        if name not in geared:
-            model = robot(name).model
-            geared[name] = Dynamics(replace(model, armature=np.linspace(0, 0.5, model.nv)))
-        dynamics = geared[name]
-        vector = st.lists(finite, min_size=dynamics.model.nv, max_size=dynamics.model.nv)
-        return dynamics, *(np.array(data.draw(vector)) for _ in range(count))
-    return draw
+def geared(robot):
+    """Return what gives the dynamics of a robot whose joints have rotors, by its name."""
+    @cache
+    def geared(name):
+        model = robot(name).model
+        return Dynamics(replace(model, armature=np.linspace(0, 0.5, model.nv)))
+    return geared
 
 
-@lenient
+@settings(max_examples=seeds(40, 1000))
 @given(st.data(), names)
-def test_efforts_are_affine_in_accelerations_and_linear_in_parameters(draw, close, data, name):
+def test_efforts_are_affine_in_accelerations_and_linear_in_parameters(geared, close, data, name):
     """Forward dynamics undo inverse dynamics; M, of the energy too, is positive definite."""
-    dynamics, q, qd, qdd = draw(data, name, 3)
+    dynamics = geared(name)
+    vector = st.lists(finite, min_size=dynamics.model.nv, max_size=dynamics.model.nv)
+    q, qd, qdd = (np.array(data.draw(vector)) for _ in range(3))
     M = dynamics.mass_matrix(q)
     assert (M == M.T).all() and np.linalg.eigvalsh(M).min() > 0
     tau = dynamics.inverse_dynamics(q, qd, qdd)

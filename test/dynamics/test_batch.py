@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches: several states at once are each of them, of one instruction too."""
 
-from dynamics.conftest import parts
+from dynamics.conftest import parts, VECTORS
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -46,8 +46,6 @@ def test_wrenches_are_those_of_all_states_or_of_each(robot, close):
     close(ours[77], dynamics.inverse_dynamics(*motion[:, 77], on_links[77], 'body'), 1e-13)
 
 
-VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
-           'potential_energy', 'center_of_mass')
 # Sliding joints and turning ones, followers; sliders, whose efforts do not depend on positions
 FAST = GRIPPER.replace('multiplier="20"', 'multiplier="2e3"').replace(
     'lower="-1" upper="0.15"', 'lower="-1e5" upper="1e5"')

@@ -4,24 +4,25 @@
 
 import threading
 
+from dynamics.conftest import MAIN
 import numba
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.dynamics.compile import generic
+from robodyn_ros.dynamics.entry_points import QUANTITIES
 
-INPUTS = {'inverse_dynamics': 3, 'gravity': 1, 'bias': 2, 'mass_matrix': 1, 'forward_dynamics': 3}
 
-
-@pytest.mark.parametrize('name', INPUTS)
+@pytest.mark.parametrize('name', MAIN)
 def test_a_kernel_writes_what_the_checked_call_returns(robot, close, name):
     case = robot('panda')
     kernel = getattr(case.dynamics.kernels, name)
     assert kernel.targetoptions['nogil'] and generic(name).targetoptions['nogil']
     for state in case.states():
-        expected = getattr(case.dynamics, name)(*state[:INPUTS[name]])
+        given = state[:len(QUANTITIES[name].inputs)]
+        expected = getattr(case.dynamics, name)(*given)
         out = np.full_like(expected, np.nan)
-        assert kernel(*state[:INPUTS[name]], out) is None
+        assert kernel(*given, out) is None
         close(out, expected, 1e-13)
 
 

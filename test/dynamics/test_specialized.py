@@ -7,7 +7,7 @@ import logging
 import subprocess
 import sys
 
-from dynamics.conftest import parts
+from dynamics.conftest import MAIN, parts, VECTORS
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -20,11 +20,6 @@ from robodyn_ros.errors import ArgumentError, SingularityError
 from robots import random_tree
 
 pytestmark = pytest.mark.slow
-
-# Whose batches have code of their own, test_batch.py
-SIMD = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
-        'potential_energy', 'center_of_mass')
-MAIN = ('inverse_dynamics', 'gravity', 'bias', 'mass_matrix', 'forward_dynamics')
 
 
 @pytest.fixture(scope='session')
@@ -58,7 +53,7 @@ def test_every_quantity_is_that_of_the_generic_kernels(robot, special, close, na
         ours = parts(getattr(special(name), quantity)(*given, **more))
         for mine, other in zip(ours, theirs):
             close(mine, other, 1e-12)
-        if name == 'two_link' and quantity not in SIMD:
+        if name == 'two_link' and quantity not in VECTORS:
             batch = getattr(special(name).batch, quantity)(*(v[None] for v in given), **more)
             for many, other in zip(parts(batch), theirs):
                 close(many[0], other, 1e-12)
