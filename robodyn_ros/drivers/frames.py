@@ -91,7 +91,9 @@ def open_bus(bus: Mapping[str, Any]) -> Bus:
         if interface == 'socketcan':
             return SocketBus(_socketcan(channel, fd), fd)
         if interface == 'socket':
-            return SocketBus(_counterpart(channel), fd)
+            opened = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            opened.connect(channel)
+            return SocketBus(opened, fd)
         if interface == 'damiao_serial':
             return DamiaoSerial(channel, **options)
         return PythonCan(interface, channel, fd, options)
@@ -111,12 +113,6 @@ def _socketcan(channel: str, fd: bool) -> socket.socket:
         opened.setsockopt(socket.SOL_CAN_RAW, socket.CAN_RAW_FD_FRAMES, 1)
     opened.setsockopt(socket.SOL_CAN_RAW, ERROR_FILTER, sum(ERRORS))
     opened.bind((channel,))
-    return opened
-
-
-def _counterpart(path: str) -> socket.socket:
-    opened = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    opened.connect(path)
     return opened
 
 

@@ -392,8 +392,6 @@ def test_fields_in_another_order_are_not_misread(folder, tmp_path):
     assert [*values][:3] == [first.state_timeout, first.arming_samples / first.rate, 0.2]
 
 
-
-
 # --- Through ctypes --------------------------------------------------------------------------
 
 
