@@ -225,16 +225,12 @@ def facts_of(driver: Driver) -> DriverFacts:
 
 
 class Read(NamedTuple):
-    """
-    A reading, its number (from 1 on), and its age when it was read [s].
-
-    :param time_ns: time of day when it was read [ns]; ``time``: of :func:`time.monotonic` [s].
-    """
+    """A reading, its number (from 1 on), when it was read, and its age then [s]."""
 
     reading: Reading
     number: int
-    time_ns: int
-    time: float
+    time_ns: int        # time of day
+    time: float         # [s] of `time.monotonic`
     age: ndarray
 
 

@@ -108,10 +108,12 @@ def test_timers_are_sharpened_for_the_calling_thread_alone():
     assert read() == mine
 
 
-@pytest.mark.parametrize('period', [0, -1])
-def test_a_period_is_positive(period):
-    with pytest.raises(ArgumentError, match='period'):
-        Grid(period)
+@pytest.mark.parametrize(('given', 'what'), [
+    ((0,), 'a period'), ((-1,), 'a period'),
+    *(((1000, spin), 'a final spin') for spin in (-1, 1000, 2000))])
+def test_a_period_is_positive_and_the_final_spin_a_part_of_it(given, what):
+    with pytest.raises(ArgumentError, match=f'^{what} of {given[-1]} ns'):
+        Grid(*given)
 
 
 def test_the_final_spin_ends_at_the_point_and_not_before():
@@ -119,12 +121,6 @@ def test_the_final_spin_ends_at_the_point_and_not_before():
     for _ in range(20):
         grid.wait()
         assert monotonic_ns() >= grid.deadline
-
-
-@pytest.mark.parametrize('spin', [-1, 1000, 2000])
-def test_the_final_spin_is_a_part_of_the_period(spin):
-    with pytest.raises(ArgumentError, match='final spin'):
-        Grid(1000, spin)
 
 
 def test_latencies_of_wake_ups(monkeypatch, tmp_path):
