@@ -168,7 +168,8 @@ def dh_arm(file: DhFile, model: RobotModel, *, numbers: bool = False) -> Arm:
         before, after = (none, along) if standard else (along, none)
         R, p = R * before[0], p + R * before[1]
         rotation = R * turned('z', turn)
-        inertia = sp.Matrix(row.get('inertia', sp.zeros(3)))
+        given = row.get('inertia', [0, 0, 0])
+        inertia = sp.Matrix(given) if isinstance(given[0], list) else sp.diag(*given)
         bodies.append(Body(
             i - 1, turns, rotation, p + R * Z * slide, Z, i, sp.S.One, sp.S.Zero,
             row.get('mass', sp.S.Zero),
@@ -190,8 +191,11 @@ def dh_arm(file: DhFile, model: RobotModel, *, numbers: bool = False) -> Arm:
                values, frozenset(inertial), model)
 
 
-def _placement(T: list[list[sp.Expr]] | None) -> tuple[sp.Matrix, sp.Matrix]:
-    M = sp.eye(4) if T is None else sp.Matrix(T)
+def _placement(given: list[Any] | None) -> tuple[sp.Matrix, sp.Matrix]:
+    """Return rotation and origin of a transform, of a translation, or of None."""
+    if given is None or len(given) == 3:
+        return sp.eye(3), sp.Matrix(given or [0, 0, 0])
+    M = sp.Matrix(given)
     return M[:3, :3], M[:3, 3]
 
 

@@ -15,7 +15,7 @@ YAML files of Denavit-Hartenberg parameters, with numbers or symbolic expression
 Every number may be an expression of numbers, pi and the names under `values`; a value may use the
 names above it. `theta`, `d`, `a` and `alpha` are required, the other fields have the defaults of
 `DhLink`; `inertia` is three numbers, the diagonal, or three rows of three; `base` has the format
-of `tool`.
+of `tool`. What rows, poses and gravity may be is checked by :func:`.dh.from_dh`.
 """
 
 import ast
@@ -24,24 +24,22 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 import math
 from pathlib import Path
+import re
 from typing import Any
 
 import yaml
 
 from .arithmetic import evaluate, NAME, names, parse
-from .dh import CONVENTIONS, DhLink, from_dh, JOINTS
+from .dh import from_dh
 from .robot import RobotModel
-from ..errors import ArgumentError, DhFileError
+from ..errors import ArgumentError, DhFileError, printable, RobodynError, UnknownNameError
 
 MAX_BYTES = 100_000         # a hundred times what a textbook arm needs
 MAX_DEPTH = 8               # nested lists and mappings; the format has four
 MAX_LINKS = 50
 MAX_VALUES = 500
 KEYS = ('name', 'convention', 'gravity', 'base', 'tool', 'links', 'values')
-REQUIRED = ('theta', 'd', 'a', 'alpha')
-SCALARS = (*REQUIRED, 'offset', 'mass', 'armature', 'rotor_inertia', 'gear_ratio', 'viscous',
-           'coulomb', 'static_friction')
-ROW_KEYS = (*SCALARS, 'joint', 'com', 'inertia')
+TEXT = re.compile(r'name|convention|row \d+, joint')      # places; at others there are numbers
 GRAVITY = 'g', 9.81         # [m/s²]
 
 Convert = Callable[['Expression'], Any]
@@ -58,15 +56,15 @@ class Expression:
 
 @dataclass(frozen=True)
 class DhFile:
-    """Content of a file before evaluation."""
+    """Content of a file before evaluation: mappings and lists of texts and expressions."""
 
     path: Path
     name: str
     convention: str
-    rows: tuple[Mapping[str, Any], ...]     # by key: an expression, lists of them, or a word
-    base: Any                               # (4, 4) of expressions, or None
-    tool: Any                               # pose, as `base`
-    gravity: Any                            # three expressions
+    rows: list[Any]
+    base: Any                               # None where it is not given
+    tool: Any
+    gravity: Any
     values: Mapping[str, float]             # by name, in the order of the file
 
     def number(self, expression: Expression) -> float:
@@ -91,15 +89,12 @@ def load_dh(path: str | Path) -> RobotModel:
     ('joint1', 'joint2')
     """
     file = read_dh(path)
-    rows = [mapped(row, file.number) for row in file.rows]
-    base, tool, gravity = (mapped(part, file.number)
-                           for part in (file.base, file.tool, file.gravity))
+    rows, base, tool, gravity = (mapped(part, file.number)
+                                 for part in (file.rows, file.base, file.tool, file.gravity))
     try:
-        return from_dh([DhLink(**row) for row in rows], file.convention, base, tool, gravity,
-                       name=file.name)
-    except ArgumentError as error:
-        raise DhFileError(f'{file.path}: {error}'.removesuffix(f': {error.remedy}'),
-                          name=error.name, value=error.value, remedy=error.remedy) from None
+        return from_dh(rows, file.convention, base, tool, gravity, name=file.name)
+    except (ArgumentError, UnknownNameError) as error:
+        raise _refused(file.path, error) from None
 
 
 def mapped(part: Any, convert: Convert) -> Any:
@@ -112,37 +107,46 @@ def mapped(part: Any, convert: Convert) -> Any:
 
 
 def read_dh(path: str | Path) -> DhFile:
-    """Return the content of a file; raises :class:`DhFileError` as :func:`load_dh` does."""
+    """
+    Return the content of a file, of which every number can be computed.
+
+    :raises DhFileError: as :func:`load_dh` does, which also checks rows, poses and gravity.
+    """
     path = Path(path)
     reader = _Reader(path)
-    document = reader.mapping(reader.document(), '', KEYS)
+    document = reader.document()
+    if not isinstance(document, dict):
+        raise reader.error('it is not a mapping', 'document',
+                           f'write key: value, with keys {", ".join(KEYS)}')
+    for key in document:
+        if key not in KEYS:
+            raise _refused(path, UnknownNameError('key', key, KEYS))
     for key in ('convention', 'links'):
         if key not in document:
             raise reader.error(f'it has no {key!r}', key, f'add it; keys are {", ".join(KEYS)}')
-    values = reader.values(document.get('values'))
-    rows = reader.items(document['links'], 'links')
-    if not 1 <= len(rows) <= MAX_LINKS:
-        raise reader.error(f'links has {len(rows)} rows', 'links',
-                           f'pass one for each joint, {MAX_LINKS} at most')
-    file = DhFile(
-        path, reader.word(document['name'], 'name') if 'name' in document else path.stem,
-        reader.word(document['convention'], 'convention', CONVENTIONS),
-        tuple(reader.row(row, f'row {i + 1}') for i, row in enumerate(rows)),
-        reader.placement(document.get('base'), 'base'),
-        reader.placement(document.get('tool'), 'tool'), None, values)
-    if 'gravity' in document:
-        gravity = reader.array(document['gravity'], 'gravity', 3)
-    else:
+    rows, values = document['links'], reader.values(document.get('values', {}))
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_LINKS:
+        raise reader.error(f'links is not a list of 1 to {MAX_LINKS} rows', 'links',
+                           'pass one for each joint')
+    gravity = document.get('gravity')
+    if gravity is None:
         name, default = GRAVITY
         values.setdefault(name, default)
         if values[name] != default:
             raise reader.error(f'{name} is {values[name]!r} under values, but there is no '
                                "'gravity'", 'gravity', f'add e.g. gravity: [0, 0, -{name}]')
         gravity = [reader.expression(text, 'gravity') for text in ('0', '0', f'-{name}')]
-    file = DhFile(**{**vars(file), 'gravity': gravity})
-    for part in (*file.rows, file.base, file.tool, file.gravity):
+    file = DhFile(path, document.get('name', path.stem), document['convention'], rows,
+                  document.get('base'), document.get('tool'), gravity, values)
+    for part in (rows, file.base, file.tool, gravity):
         mapped(part, file.number)
     return file
+
+
+def _refused(path: Path, error: RobodynError, where: str = '') -> DhFileError:
+    """Return an error of a part as one of the file."""
+    return DhFileError(f'{path}: {where}{error}'.removesuffix(f': {error.remedy}'),
+                       name=error.name, value=error.value, remedy=error.remedy)
 
 
 def _number(path: Path, expression: Expression, values: Mapping[str, float]) -> float:
@@ -169,11 +173,11 @@ class _Reader:
     def __init__(self, path: Path):
         self.path = path
 
-    def error(self, problem: str, name: str, remedy: str, value: object = None) -> DhFileError:
-        return DhFileError(f'{self.path}: {problem}', name=name, value=value, remedy=remedy)
+    def error(self, problem: str, name: str, remedy: str) -> DhFileError:
+        return DhFileError(f'{self.path}: {problem}', name=name, remedy=remedy)
 
-    def document(self) -> yaml.Node | None:
-        """Return the root of the document, a tree without tags and of bounded size."""
+    def document(self) -> Any:
+        """Return the content of the document, a tree without tags and of bounded size."""
         try:
             with self.path.open('rb') as file:
                 text = file.read(MAX_BYTES + 1)
@@ -194,105 +198,58 @@ class _Reader:
                     raise self.error(f'line {line} has a tag, an alias or '
                                      f'more than {MAX_DEPTH} levels', str(self.path),
                                      'write it without them')
-            return yaml.compose(text, Loader=yaml.BaseLoader)
+            node = yaml.compose(text, Loader=yaml.BaseLoader)
         except (yaml.YAMLError, ValueError) as error:
             mark = getattr(error, 'problem_mark', None)
             place = f'line {mark.line + 1} of it' if mark else 'it'
             raise self.error(f'{place} is not YAML ({getattr(error, "problem", None) or "text"})',
                              str(self.path), 'correct it there, or just before') from None
+        return None if node is None else self.part(node, '')
 
-    def mapping(self, node: yaml.Node | None, where: str, keys: tuple[str, ...] | None,
-                ) -> dict[str, yaml.Node]:
-        """Return a mapping with unique keys, all of them among ``keys``."""
+    def part(self, node: yaml.Node, where: str) -> Any:
+        """
+        Return a part of the document: a mapping with unique keys, a list, a text or an expression.
+
+        :param where: its place, for errors, '' for the whole document.
+        """
+        if TEXT.fullmatch(where):
+            return self.text(node, where)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.part(item, f'row {i}' if where == 'links' else where)
+                    for i, item in enumerate(node.value, 1)]
         if not isinstance(node, yaml.MappingNode):
-            raise self.error(f'{where or "it"} is not a mapping', where or 'document',
-                             f'write key: value, with keys {", ".join(keys or ("of your own",))}')
-        found: dict[str, yaml.Node] = {}
-        prefix = where and where + ' '
+            return self.expression(node.value, where)
+        found: dict[str, Any] = {}
         for key_node, value in node.value:
-            key = self.word(key_node, f'a key of {where or "the document"}')
+            key = self.text(key_node, f'a key of {where or "the document"}')
             if key in found:
-                raise self.error(f'{prefix}has {key!r} twice', key, 'keep one of them')
-            if keys and key not in keys:
-                close = get_close_matches(key.lower(), keys, cutoff=0.5)
-                raise self.error(f'{prefix}has no key {key!r}', key,
-                                 f'did you mean {" or ".join(close)}?' if close else
-                                 f'choose one of {", ".join(keys)}')
-            found[key] = value
+                raise self.error(f'{where or "it"} has {key!r} twice', key, 'keep one of them')
+            place = printable(key)
+            found[key] = self.part(value, f'{where}, {place}' if where else place)
         return found
 
-    def word(self, node: yaml.Node, where: str, choices: tuple[str, ...] = ()) -> str:
+    def text(self, node: yaml.Node, where: str) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
             raise self.error(f'{where} is not a text', where, 'write one')
-        if choices and node.value not in choices:
-            raise self.error(f'{where} {node.value!r} is not known', where,
-                             f'choose one of {", ".join(choices)}', node.value)
         return node.value
 
-    def items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
-        if not isinstance(node, yaml.SequenceNode):
-            raise self.error(f'{where} is not a list', where, 'write one, [..., ...]')
-        return list(node.value)
-
-    def expression(self, node: yaml.Node | str, where: str) -> Expression:
-        text = node if isinstance(node, str) else self.word(node, where)
+    def expression(self, text: str, where: str) -> Expression:
         try:
             return Expression(text, where, parse(text))
         except ArgumentError as error:
-            raise self.error(f'{where} {error}'.removesuffix(f': {error.remedy}'), where,
-                             error.remedy, text) from None
+            raise _refused(self.path, error, f'{where} ') from None
 
-    def array(self, node: yaml.Node, where: str, *shape: int) -> list[Any]:
-        """Return nested lists of expressions of this shape."""
-        items = self.items(node, where)
-        if len(items) != shape[0]:
-            raise self.error(f'{where} has {len(items)} entries', where, f'use {shape[0]}')
-        return [self.array(item, where, *shape[1:]) if shape[1:] else
-                self.expression(item, where) for item in items]
-
-    def row(self, node: yaml.Node, where: str) -> dict[str, Any]:
-        row: dict[str, Any] = {}
-        given = self.mapping(node, where, ROW_KEYS)
-        for key in REQUIRED:
-            if key not in given:
-                raise self.error(f'{where} has no {key!r}', key, 'add it, 0 where it is zero')
-        for key, value in given.items():
-            place = f'{where}, {key}'
-            if key == 'joint':
-                row[key] = self.word(value, place, JOINTS)
-            elif key == 'com':
-                row[key] = self.array(value, place, 3)
-            elif key == 'inertia':
-                row[key] = self.inertia(value, place)
-            else:
-                row[key] = self.expression(value, place)
-        return row
-
-    def inertia(self, node: yaml.Node, where: str) -> list[list[Expression]]:
-        if all(isinstance(item, yaml.ScalarNode) for item in self.items(node, where)):
-            zero, diagonal = self.expression('0', where), self.array(node, where, 3)
-            return [[diagonal[i] if i == j else zero for j in range(3)] for i in range(3)]
-        return self.array(node, where, 3, 3)
-
-    def placement(self, node: yaml.Node | None, where: str) -> list[list[Expression]] | None:
-        if node is None:
-            return None
-        if all(isinstance(item, yaml.ScalarNode) for item in self.items(node, where)):
-            at = self.array(node, where, 3)
-            unit = [self.expression(text, where) for text in ('0', '1')]
-            return [[unit[i == j] for j in range(3)] + [at[i] if i < 3 else unit[1]]
-                    for i in range(4)]
-        return self.array(node, where, 4, 4)
-
-    def values(self, node: yaml.Node | None) -> dict[str, float]:
+    def values(self, given: Any) -> dict[str, float]:
+        """Return the numbers under `values`, of which each may use those above it."""
+        if not isinstance(given, dict) or len(given) > MAX_VALUES:
+            raise self.error(f'values is not a mapping of up to {MAX_VALUES} names', 'values',
+                             'write name: value')
         values: dict[str, float] = {}
-        given = self.mapping(node, 'values', None) if node else {}
-        if len(given) > MAX_VALUES:
-            raise self.error(f'values has {len(given)} names', 'values',
-                             f'use {MAX_VALUES} at most')
-        for name, value in given.items():
+        for name, expression in given.items():
             if not NAME.fullmatch(name) or name == 'pi':
                 raise self.error(f'values has the name {name!r}', name, 'write a letter, then '
                                  'letters, digits and underscores; pi has its value already')
-            values[name] = _number(self.path, self.expression(value, f'values, {name}'), values)
+            if not isinstance(expression, Expression):
+                raise self.error(f'values, {name} is not a number', name, 'write one')
+            values[name] = _number(self.path, expression, values)
         return values
