@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Criteria of each world, how often they are broken, the worst worlds, tables and report."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple, TYPE_CHECKING
 
@@ -37,45 +37,56 @@ class Criterion(NamedTuple):
     """
     A criterion, and its sentence.
 
-    :param broken: kinds of violations that break it.
     :param source: page of the documentation that the sentence is from.
+    :param broken: kinds of violations that break it, each with what :func:`verdict` says of the
+        arm; '' for the name of the kind.
+    :param figure: without which it does not apply, '' for none.
+    :param healthy: it applies to worlds without an injected fault only.
     """
 
     name: str
     sentence: str
     source: str
-    broken: tuple[str, ...] = ()
+    broken: Mapping[str, str] = {}
+    figure: str = ''
+    healthy: bool = False
 
 
-ARMING, CALM = 'arming', 'no fault'
+ARMING, CALM, HOLDING = 'arming', 'no fault', 'holding'
 CRITERIA = (
-    Criterion('holding', 'The effort limits hold the arm at rest.', 'verify.md', ('holding',)),
+    Criterion(HOLDING, 'The effort limits hold the arm at rest.', 'verify.md', {
+        HOLDING: 'effort limits do not hold the arm'}),
     Criterion(ARMING, 'Arming succeeds if the arm agrees with the URDF.', 'safety.md'),
     Criterion(CALM, 'No fault latches, except for those of an injection.', 'verify.md'),
     Criterion('effort', 'Every published effort is finite and within effort_limit.', 'safety.md',
-              ('not finite', 'effort')),
+              {'not finite': '', 'effort': ''}),
     Criterion('step', 'Steps of the efforts are within effort_rate_limit.', 'safety.md',
-              ('step',)),
+              {'step': ''}),
     Criterion('latch', 'Every fault is latched and named.', 'safety.md',
-              ('not latched', 'unnamed')),
+              {'not latched': '', 'unnamed': ''}),
     Criterion('zero', 'No effort follows the zero that ends a fault.', 'safety.md',
-              ('after zero', 'brakes released')),
-    Criterion('velocity', 'No joint exceeds 1.1 times its velocity limit.', 'safety.md',
-              ('velocity',)),
-    Criterion('reaction', 'States that stop are a fault within reaction_time.', 'verify.md',
-              ('reaction',)),
-    Criterion('resting', 'Each joint rests within resting_error of its target.', 'verify.md',
-              ('resting',)),
-    Criterion('tracking', 'Each joint stays within tracking_share of its motion.', 'verify.md',
-              ('tracking', 'refused')),
-    Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md',
-              ('settling',)),
-    Criterion('stops', 'No joint reaches its stop.', 'verify.md', ('stops',)),
-    Criterion('passive', 'A law without reference supplies no energy to the arm.', 'verify.md',
-              ('passive',)),
+              {'after zero': '', 'brakes released': ''}),
+    Criterion('velocity', 'No joint exceeds 1.1 times its velocity limit.', 'safety.md', {
+        'velocity': 'a joint exceeds its velocity limit'}),
+    Criterion('reaction', 'States that stop are a fault within reaction_time.', 'verify.md', {
+        'reaction': 'no fault latches in time when states stop'}),
+    Criterion('resting', 'Each joint rests within resting_error of its target.', 'verify.md', {
+        'resting': 'does not reach its target'}, 'resting', healthy=True),
+    Criterion('tracking', 'Each joint stays within tracking_share of its motion.', 'verify.md', {
+        'tracking': 'does not follow its reference',
+        'refused': 'the controller refuses the motion'}, 'tracking', healthy=True),
+    Criterion('settling', 'The arm is slower than settled_velocity after a motion.', 'verify.md', {
+        'settling': 'the arm does not settle'}, 'settling', healthy=True),
+    Criterion('stops', 'No joint reaches its stop.', 'verify.md', {
+        'stops': 'a joint reaches its stop'}, healthy=True),
+    Criterion('passive', 'A law without reference supplies no energy to the arm.', 'verify.md', {
+        'passive': 'the law supplies energy to the arm'}, 'supplied energy'),
     Criterion('friction', 'Friction compensation is closer to the friction than none.',
-              'verify.md', ('friction',)),
-    Criterion('exception', 'The controller raises no exception.', 'verify.md', ('exception',)))
+              'verify.md', {'friction': 'friction is compensated more than twice'},
+              'compensated friction'),
+    Criterion('exception', 'The controller raises no exception.', 'verify.md', {
+        'exception': 'the controller raises an exception'}))
+FAILURES = {kind: failure for one in CRITERIA for kind, failure in one.broken.items()}
 
 
 class Estimate(NamedTuple):
@@ -94,11 +105,11 @@ def breaks(criterion: Criterion, one: Outcome) -> bool | None:
         return bool(one.refusal)
     if criterion.name == CALM:
         return None if one.refusal else one.unexplained_fault
-    if criterion.name in JUDGED_BY and one.figures.get(JUDGED_BY[criterion.name]) is None:
+    if criterion.figure and one.figures.get(criterion.figure) is None:
         return None
     if one.refusal and not one.violations:
         return None
-    if criterion.name in HEALTHY and (one.injection or one.fault):
+    if criterion.healthy and (one.injection or one.fault):
         return None
     if criterion.name == 'reaction' and one.injection != STOPPED:
         return None
@@ -132,10 +143,6 @@ FIGURES = {'velocity': ('peak velocity', 'velocity limits'),
            'supplied energy': ('supplied energy', 'J'),
            'compensated friction': ('compensated friction', 'friction'),
            'fault time': ('time to fault', 's'), 'rest time': ('time to rest', 's')}
-HEALTHY = 'resting', 'tracking', 'settling', 'stops'     # apply without an injected fault
-#: Figure without which a criterion does not apply.
-JUDGED_BY = {'resting': 'resting', 'tracking': 'tracking', 'settling': 'settling',
-             'passive': 'supplied energy', 'friction': 'compensated friction'}
 
 
 def figure(one: Outcome, name: str) -> float:
@@ -213,18 +220,6 @@ def worst(outcomes: Sequence[Outcome], count: int = 10) -> list[Outcome]:
     return sorted(outcomes, key=badness, reverse=True)[:count]
 
 
-#: What a violation of each kind says of the arm in :func:`verdict`, where the criterion does not.
-FAILURES = {'holding': 'effort limits do not hold the arm', 'resting': 'does not reach its target',
-            'tracking': 'does not follow its reference', 'stops': 'a joint reaches its stop',
-            'settling': 'the arm does not settle',
-            'velocity': 'a joint exceeds its velocity limit',
-            'refused': 'the controller refuses the motion',
-            'reaction': 'no fault latches in time when states stop',
-            'passive': 'the law supplies energy to the arm',
-            'friction': 'friction is compensated more than twice',
-            'exception': 'the controller raises an exception'}
-
-
 def verdict(outcomes: Sequence[Outcome]) -> str:
     """Return the sentence that a report begins with: what is wrong most often, and why."""
     failures: dict[str, list[tuple[float, str]]] = {}
@@ -235,7 +230,7 @@ def verdict(outcomes: Sequence[Outcome]) -> str:
         if one.unexplained_fault:
             failures.setdefault(f'fault {one.fault} latches', []).append((0.0, one.reason + where))
         for kind, what in one.violations.items():
-            name = FAILURES.get(kind, f'the criterion "{kind}" is broken')
+            name = FAILURES.get(kind) or f'the criterion "{kind}" is broken'
             if kind in ('resting', 'tracking'):
                 name = f'{what.split(" is ")[0]} {name}'
                 what = what.split('): ', 1)[1]
@@ -244,7 +239,7 @@ def verdict(outcomes: Sequence[Outcome]) -> str:
     if not failures:
         return (f'no criterion is broken in {len(outcomes)} worlds: with 95 % confidence, less '
                 f'than {binomial(0, len(outcomes))[1]:.2%} of such worlds break one')
-    name, found = max(failures.items(), key=lambda item: (FAILURES['holding'] in item[0],
+    name, found = max(failures.items(), key=lambda item: (FAILURES[HOLDING] in item[0],
                                                           len(item[1])))
     bad = sum(one.bad for one in outcomes)
     others = f'; {bad} worlds break a criterion' if bad > len(found) else ''
