@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Injected requests and loop faults; all injections by name, and the faults they may cause."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,15 +10,14 @@ import numpy as np
 from .arm import arm_of, gains, MODES
 from . import sensor_faults as sensor_faults  # which registers them
 from .injection import (
-    Active, ASKED, CATALOGUE, FLOATING, IMPEDANCE, Injection, injection, PANDA, PANDA_IMPEDANCE,
-    Scene)
+    Active, ASKED, BY_NODES, CATALOGUE, FLOATING, FOLLOWING, IMPEDANCE, Injection, injection,
+    NODES, PANDA, PANDA_IMPEDANCE, ROBOTS, Scene, STILL, STILL_PANDA)
 from .world import World
 from ..control.references.trajectory import Waypoints
 from ..control.steps.guard import CODES
 from ..model.robot import with_payload
 
-LIBRARY, NODES = ('library',), ('native', 'python')
-STILL_PANDA = Scene('panda', motion='still')
+LIBRARY = ('library',)
 STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
                 for path, trigger, rate in (('native', 'timer', 100.0), ('native', 'state', 1e3),
                                             ('python', 'timer', 100.0)))
@@ -32,13 +32,13 @@ def _payload(a: Active, world: World, mass: float) -> None:
 
 
 for _name, _mass in (('payload 0 to 3 kg', 3.0), ('payload 0 to 20 kg', 20.0)):
-    injection(_name, ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))(
+    injection(_name, ASKED, once=True, scenes=(STILL, STILL_PANDA))(
         partial(_payload, mass=_mass))
 
 
-injection('friction_offset 10 N·m', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))(
+injection('friction_offset 10 N·m', ASKED, once=True, scenes=(STILL, STILL_PANDA))(
     lambda a, world: world.subject.use(friction_offset=[10.0], friction_compensation=[0.8]))
-injection('friction of 20 N·m compensated', ASKED, once=True, scenes=(Scene(motion='still'),))(
+injection('friction of 20 N·m compensated', ASKED, once=True, scenes=(STILL,))(
     lambda a, world: world.subject.use(coulomb_friction=[20.0], friction_velocity=[0.01],
                                        friction_compensation=[0.8]))
 injection('highest accepted gains', ASKED, once=True, scenes=(IMPEDANCE, PANDA_IMPEDANCE))(
@@ -79,9 +79,8 @@ injection('NaN reference', ASKED, once=True, scenes=(IMPEDANCE,))(
         np.zeros((1, world.arm.model.nv)))))
 
 
-@injection('trajectories at the limits', ASKED, scenes=(
-    IMPEDANCE, PANDA_IMPEDANCE, Scene(mode='computed_torque', motion='trajectory', share=1.0),
-    Scene('panda', 'computed_torque', 'trajectory', share=1.0)))
+@injection('trajectories at the limits', ASKED, scenes=(*FOLLOWING[:2], *(
+    replace(scene, mode='computed_torque', share=1.0) for scene in FOLLOWING[:2])))
 def fastest(a: Active, world: World) -> None:
     if round(1e3 * a.since) % 150 == 0:
         for slowness in (1.55, 1.7, 2.0, 3.0):
@@ -95,8 +94,8 @@ def _stall(a: Active, world: World, seconds: float) -> None:
 
 for _seconds in (0.06, 0.2, 1.0, 2.0):
     injection(f'loop stalls {_seconds:g} s', ASKED, once=True, paths=LIBRARY,
-              scenes=(FLOATING, Scene(mode='joint_impedance', motion='trajectory',
-                                      trigger='timer')))(partial(_stall, seconds=_seconds))
+              scenes=(FLOATING, replace(IMPEDANCE, trigger='timer')))(
+                  partial(_stall, seconds=_seconds))
 
 for _seconds in (0.9, 2.0):
     injection(f'SIGSTOP {_seconds:g} s', ASKED, once=True, paths=NODES, random=False,
@@ -115,7 +114,7 @@ def _listeners(world: World, count: int) -> None:
 
 
 @injection('second publisher of commands', ASKED, scenes=(
-    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
+    FLOATING, *BY_NODES))
 def other_commands(a: Active, world: World) -> None:
     if a.first('begun', world.time) == world.time:
         world.subject.second_publisher(True)
@@ -147,8 +146,6 @@ injection('stop in motion', ASKED, once=True, paths=LIBRARY, scenes=(IMPEDANCE, 
 injection('malformed set_parameters request', ASKED, once=True, paths=NODES, random=False,
           scenes=(Scene(path='native', seconds=1.0),))(
     lambda a, world: world.subject.malformed_request())
-
-EVERYWHERE = ('two_link', 'panda', 'ur5')       # with these robots: any arm will do
 
 FROZEN = ('position frozen', 'position and velocity frozen', 'position of a joint frozen',
           'last reading repeated', 'last reading of a joint repeated',
@@ -233,4 +230,4 @@ def drawable(path: str = 'library', robot: str = '') -> dict[str, Injection]:
     return {name: what for name, what in sorted(CATALOGUE.items())
             if what.random and path in what.paths and (
                 robot in what.robots if robot and what.robots
-                else what.robots in ((), EVERYWHERE))}
+                else what.robots in ((), ROBOTS))}     # which stand for any arm

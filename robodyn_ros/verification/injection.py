@@ -40,11 +40,18 @@ class Scene:
     collision_threshold: float = 0.0    # effort limits; 0: collisions are not detected
 
 
-FLOATING, IMPEDANCE = Scene(), Scene(mode='joint_impedance', motion='trajectory')
-DETECTING = Scene(mode='joint_impedance', motion='trajectory', collision_threshold=0.03)
-PANDA_DETECTING = Scene('panda', 'joint_impedance', 'trajectory', collision_threshold=0.05)
-PANDA = Scene('panda')
-PANDA_IMPEDANCE = Scene('panda', 'joint_impedance', 'trajectory')
+NODES = ('native', 'python')
+ROBOTS = ('two_link', 'panda', 'ur5')
+GUIDED = FLOATING, PANDA, UR5 = tuple(map(Scene, ROBOTS))
+FOLLOWING = IMPEDANCE, PANDA_IMPEDANCE, UR5_IMPEDANCE = tuple(
+    replace(scene, mode='joint_impedance', motion='trajectory') for scene in GUIDED)
+STIFF = tuple(replace(scene, loop_delay=0.002, share=1.0) for scene in FOLLOWING)
+STILL, STILL_PANDA = (replace(scene, motion='still') for scene in (FLOATING, PANDA))
+DETECTING = replace(IMPEDANCE, collision_threshold=0.03)
+PANDA_DETECTING = replace(PANDA_IMPEDANCE, collision_threshold=0.05)
+TWO_ARMS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE)
+ALL_ARMS = (*TWO_ARMS, UR5, UR5_IMPEDANCE)
+BY_NODES = tuple(Scene(path=path, seconds=2.0) for path in NODES)
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class Injection:
     clock: bool = False
     random: bool = True
     robots: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ('library', 'native', 'python')
+    paths: tuple[str, ...] = ('library', *NODES)
     scenes: tuple[Scene, ...] = (FLOATING,)
 
 
@@ -147,12 +154,6 @@ class Active:
         self._done = self.what.once
 
 
-STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0)
-STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0)
-MOTORS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
-          Scene('ur5', 'joint_impedance', 'trajectory'))
-BLOCKED = (Scene(mode='joint_impedance', motion='trajectory', seconds=21.0, duration=20.0),
-           Scene('panda', 'joint_impedance', 'trajectory', seconds=21.0, duration=20.0))
 CLEARANCE = 0.01    # m between the tool and the plane, when the injection begins
 MIN_STIFFNESS, MAX_STIFFNESS = 1e3, 1e5    # N/m: foam to a wooden table, drawn log-uniformly
 MAX_CONTACT_RATE = 0.3    # of a tick: the vibration of the tool on the plane is slower than this
@@ -167,8 +168,8 @@ def thrown(a: Active, plant: Plant) -> None:
 
 
 @injection('hand leans at a limit', PLANT, throws=True,
-           scenes=(Scene(motion='still', seconds=6.0, duration=5.0),
-                   Scene('panda', motion='still', seconds=6.0, duration=5.0)))
+           scenes=tuple(replace(scene, seconds=6.0, duration=5.0)
+                        for scene in (STILL, STILL_PANDA)))
 def leaning(a: Active, plant: Plant) -> None:
     model = a.world.arm.model
     plant.external[a.joint] += 0.18 * model.effort_limit[a.joint]
@@ -184,7 +185,7 @@ def pushing(a: Active, plant: Plant) -> None:
 
 
 @injection('hand pulls at 0.9 x effort limit', PLANT, throws=True,
-           scenes=(Scene(mode='joint_impedance', motion='trajectory', duration=1.0),))
+           scenes=(replace(IMPEDANCE, duration=1.0),))
 def pulling(a: Active, plant: Plant) -> None:
     plant.external[a.joint] += 0.9 * a.world.arm.model.effort_limit[a.joint]
 
@@ -196,11 +197,11 @@ def _other(a: Active, plant: Plant, kind: str) -> None:
 
 _scenes: tuple[Scene, ...]
 for _name, _kind, _scenes in (
-        ('3 kg unknown', 'payload', (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
-            mode='computed_torque', motion='trajectory', share=1.0))),
+        ('3 kg unknown', 'payload', (*TWO_ARMS, replace(IMPEDANCE, mode='computed_torque',
+                                                        share=1.0))),
         ('masses 20 % higher', 'heavier', (IMPEDANCE, PANDA)),
         ('masses 20 % lower', 'lighter', (IMPEDANCE, PANDA))):
-    injection(_name, PLANT, steady=True, robots=('two_link', 'panda', 'ur5'), scenes=_scenes)(
+    injection(_name, PLANT, steady=True, robots=ROBOTS, scenes=_scenes)(
         partial(_other, kind=_kind))
 
 
@@ -211,14 +212,15 @@ def _late(a: Active, plant: Plant, delay: float) -> None:
 
 
 for _name, _delay, _disobeys, _scenes in (
-        ('8 ms of delay', 0.008, False, (STIFF, STIFF_PANDA)),
-        ('15 ms of delay', 0.015, True, (STIFF, STIFF_PANDA)),
-        ('efforts 40 ms late', 0.04, True, MOTORS)):
+        ('8 ms of delay', 0.008, False, STIFF[:2]),
+        ('15 ms of delay', 0.015, True, STIFF[:2]),
+        ('efforts 40 ms late', 0.04, True, ALL_ARMS)):
     injection(_name, PLANT, steady=True, disobeys=_disobeys, scenes=_scenes)(
         partial(_late, delay=_delay))
 
 
-@injection('joint blocked, then free', PLANT, steady=True, throws=True, scenes=BLOCKED)
+@injection('joint blocked, then free', PLANT, steady=True, throws=True, scenes=tuple(
+    replace(scene, seconds=21.0, duration=20.0) for scene in (IMPEDANCE, PANDA_IMPEDANCE)))
 def blocked(a: Active, plant: Plant) -> None:
     plant.blocked = a.joint
     a.memory['restore'] = lambda: setattr(plant, 'blocked', -1)
@@ -230,11 +232,10 @@ def _motor(a: Active, plant: Plant, factor: float) -> None:
 
 
 for _name, _factor, _scenes in (
-        ('motor reversed', -1.0, (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, DETECTING,
-                                  PANDA_DETECTING)),
+        ('motor reversed', -1.0, (*TWO_ARMS, DETECTING, PANDA_DETECTING)),
         ('motor without torque', 0.0, (FLOATING, IMPEDANCE, DETECTING, PANDA_DETECTING)),
         ('motor at half its torque', 0.5, (FLOATING, IMPEDANCE)),
-        ('motor at 2.5 times its torque', 2.5, MOTORS)):
+        ('motor at 2.5 times its torque', 2.5, ALL_ARMS)):
     injection(_name, PLANT, steady=True, disobeys=True, scenes=_scenes)(
         partial(_motor, factor=_factor))
 
@@ -247,14 +248,14 @@ def swapped_motor(a: Active, plant: Plant) -> None:
     a.memory['restore'] = lambda: plant.wired.sort()
 
 
-@injection('motor keeps its effort', PLANT, steady=True, disobeys=True, scenes=MOTORS)
+@injection('motor keeps its effort', PLANT, steady=True, disobeys=True, scenes=ALL_ARMS)
 def stuck_motor(a: Active, plant: Plant) -> None:
     plant.stuck[a.joint] = a.first('effort', float(plant.effort[a.joint]))
     a.memory['restore'] = lambda: plant.stuck.fill(np.nan)
 
 
 @injection('motors without power for 60 ms', PLANT, steady=True, disobeys=True, scenes=tuple(
-    replace(scene, duration=0.06) for scene in MOTORS))
+    replace(scene, duration=0.06) for scene in ALL_ARMS))
 def powerless(a: Active, plant: Plant) -> None:
     plant.motor[:] = 0.0
     a.memory['restore'] = lambda: plant.motor.fill(1.0)
@@ -272,7 +273,7 @@ def _jerked(a: Active, plant: Plant, factor: float) -> None:
 
 for _name, _factor in (('hand jerks, motors at half their torque', 0.5),
                        ('hand jerks, motors at 2.5 times their torque', 2.5)):
-    injection(_name, PLANT, throws=True, disobeys=True, scenes=MOTORS)(
+    injection(_name, PLANT, throws=True, disobeys=True, scenes=ALL_ARMS)(
         partial(_jerked, factor=_factor))
 
 
@@ -282,8 +283,7 @@ def _jump(a: Active, plant: Plant, seconds: float) -> None:
 
 for _name, _seconds in (('time jumps back', -1.0), ('time jumps forward', 1.0)):
     injection(_name, PLANT, once=True, clock=True)(partial(_jump, seconds=_seconds))
-injection('clock stops, states go on', PLANT, clock=True, scenes=(
-    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))(
+injection('clock stops, states go on', PLANT, clock=True, scenes=(FLOATING, *BY_NODES))(
         partial(_jump, seconds=-1e-3))
 
 
@@ -298,7 +298,7 @@ def _plane(a: Active, frame: str, velocity: ndarray) -> tuple[ndarray, float, fl
 
 
 @injection('tool meets a table', PLANT, throws=True,
-           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+           scenes=TWO_ARMS)
 def table(a: Active, plant: Plant) -> None:
     """Press back as a damped spring does, perpendicular to the plane, without pulling."""
     dynamics, q = plant.dynamics, plant.q

@@ -10,37 +10,25 @@ from typing import Any
 import numpy as np
 
 from .injection import (
-    Active, CONTINUOUS, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene, SEEN)
+    Active, ALL_ARMS, BY_NODES, CONTINUOUS, FLOATING, FOLLOWING, GUIDED, IMPEDANCE, injection,
+    NODES, PANDA, PANDA_IMPEDANCE, Scene, SEEN, STIFF, TWO_ARMS)
 from .plant_step import TICK
 from .sensing import Sample
 from ..control.steps.guard import CODES
 
 TURN = 2.0 * np.pi
-NODES = ('native', 'python')
-BOTH_ARMS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE)
-UR5 = Scene('ur5'), Scene('ur5', 'joint_impedance', 'trajectory')
-STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0,
-              seconds=2.0)
-STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
-                    seconds=2.0)
-STIFF_UR5 = Scene('ur5', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
-                  seconds=2.0)
+BRIEF_STIFF = tuple(replace(scene, seconds=2.0) for scene in STIFF)
 COMPUTED = Scene('panda', 'computed_torque', 'trajectory', seconds=2.0)
 AFTER_STOP = 0.3        # s, in which an arm that is braked has nearly come to rest
 SLOW = 0.4              # velocity limits below which a contact may stop a joint unnoticed
 STILL = 0.05            # velocity limits below which an arm is at rest
-MOVED = tuple(Scene(mode='joint_impedance', motion='trajectory', path=path, seconds=2.0)
-              for path in NODES)
-STOPPED = tuple(Scene(robot, mode, motion) for robot in ('two_link', 'panda', 'ur5')
-                for mode, motion in (('gravity_compensation', 'still'),
-                                     ('joint_impedance', 'trajectory')))
-NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
-ROBOTS = 'two_link', 'panda', 'ur5'
-FOLLOWING = tuple(Scene(robot, 'joint_impedance', 'trajectory', seconds=3.0) for robot in ROBOTS)
-FOLLOWING_STIFF = tuple(replace(scene, loop_delay=0.002, share=1.0) for scene in FOLLOWING)
-FOLLOWING_COMPUTED = tuple(replace(scene, mode='computed_torque') for scene in FOLLOWING)
-GUIDED = tuple(Scene(robot) for robot in ROBOTS)
-LIES = (*FOLLOWING, *FOLLOWING_STIFF, *FOLLOWING_COMPUTED, *GUIDED)
+MOVED = tuple(replace(IMPEDANCE, path=path, seconds=2.0) for path in NODES)
+STOPPED = tuple(scene for floating, following in zip(GUIDED, FOLLOWING)
+                for scene in (replace(floating, motion='still'), following))
+SHORT_FOLLOWING = tuple(replace(scene, seconds=3.0) for scene in FOLLOWING)
+LIES = (*SHORT_FOLLOWING,
+        *(replace(scene, loop_delay=0.002, share=1.0) for scene in SHORT_FOLLOWING),
+        *(replace(scene, mode='computed_torque') for scene in SHORT_FOLLOWING), *GUIDED)
 FILTER_TIME = 0.03      # s
 PLAYED, TURNING = 0.4, 0.1      # s of a recording, and of a change of its speed by one
 CREEP = 0.02            # velocity limits
@@ -70,14 +58,14 @@ def _limit(a: Active, name: str) -> float:
 
 
 edits('one sample q + 2π', 'position', lambda q, a: q + TURN, once=True,
-      scenes=(*BOTH_ARMS, *NODE_SCENES))
+      scenes=(*TWO_ARMS, *BY_NODES))
 edits('one sample q + 0.3', 'position', lambda q, a: q + 0.3, once=True,
       scenes=(FLOATING, PANDA_IMPEDANCE))
 edits('q + 2π for good', 'position', lambda q, a: q + TURN, scenes=(FLOATING, PANDA_IMPEDANCE))
 edits('position of a joint frozen', 'position', lambda q, a: a.first('position', float(q)),
       scenes=(IMPEDANCE,))
 edits('position frozen', 'position', lambda q, a: a.first('position', q.copy()), of_all=True,
-      scenes=BOTH_ARMS)
+      scenes=TWO_ARMS)
 edits('position in degrees', 'position', lambda q, a: q * (180.0 / np.pi), of_all=True)
 edits('position outside by a little', 'position', lambda q, a: a.world.arm.upper[a.joint] + 0.005,
       scenes=(FLOATING, PANDA_IMPEDANCE))
@@ -86,7 +74,7 @@ edits('position outside by much', 'position', lambda q, a: a.world.arm.upper[a.j
 edits('position drifts 0.2 rad/s', 'position', lambda q, a: q + 0.2 * a.since)
 edits('NaN position', 'position', lambda q, a: np.nan)
 edits('one sample 5 x velocity limit', 'velocity',
-      lambda qd, a: 5.0 * _limit(a, 'velocity_limit'), once=True, scenes=BOTH_ARMS)
+      lambda qd, a: 5.0 * _limit(a, 'velocity_limit'), once=True, scenes=TWO_ARMS)
 edits('one sample velocity limit', 'velocity', lambda qd, a: -_limit(a, 'velocity_limit'),
       once=True)
 edits('velocity sign flipped', 'velocity', lambda qd, a: -qd,
@@ -100,26 +88,26 @@ edits('one sample NaN velocity', 'velocity', lambda qd, a: np.nan, once=True)
 edits('NaN effort', 'effort', lambda tau, a: np.nan)
 edits('effort measured wrong', 'effort', lambda tau, a: tau + 0.5 * _limit(a, 'effort_limit'))
 edits('states stop', 'lost', lambda lost, a: True,
-      scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE, *NODE_SCENES))
+      scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE, *BY_NODES))
 edits('20 % of the states lost', 'lost', lambda lost, a: a.world.random.uniform() < 0.2 or lost,
       scenes=(IMPEDANCE,))
 edits('50 % of the states lost', 'lost', lambda lost, a: a.world.random.uniform() < 0.5 or lost,
       scenes=(IMPEDANCE,))
 edits('states at 50 Hz', 'lost', lambda lost, a: lost or round(1e3 * a.since) % 20 != 0,
-      scenes=(STIFF, STIFF_PANDA))
+      scenes=BRIEF_STIFF[:2])
 edits('states at 25 Hz', 'lost', lambda lost, a: lost or round(1e3 * a.since) % 40 != 0,
-      scenes=(STIFF, STIFF_PANDA))
+      scenes=BRIEF_STIFF[:2])
 edits('latency grows 50 ms/s', 'arrives', lambda time, a: time + 0.05 * a.since,
-      scenes=(STIFF, STIFF_PANDA))
-edits('latency 15 ms', 'arrives', lambda time, a: time + 0.015, scenes=(STIFF, STIFF_PANDA))
+      scenes=BRIEF_STIFF[:2])
+edits('latency 15 ms', 'arrives', lambda time, a: time + 0.015, scenes=BRIEF_STIFF[:2])
 edits('time stamps drift', 'stamp', lambda time, a: time + 0.05 * a.since)
 edits('time stamps jump', 'stamp', lambda time, a: time + 1.0)
 edits('time stamps are zero', 'stamp', lambda time, a: 0.0)
 edits('states of a second publisher', 'foreign', lambda foreign, a: True,
-      scenes=(FLOATING, *NODE_SCENES))
-edits('names twice', 'malformed', lambda how, a: 'names', paths=NODES, scenes=NODE_SCENES)
-edits('wrong lengths', 'malformed', lambda how, a: 'lengths', paths=NODES, scenes=NODE_SCENES)
-edits('bytes cut short', 'malformed', lambda how, a: 'cut', paths=NODES, scenes=NODE_SCENES)
+      scenes=(FLOATING, *BY_NODES))
+edits('names twice', 'malformed', lambda how, a: 'names', paths=NODES, scenes=BY_NODES)
+edits('wrong lengths', 'malformed', lambda how, a: 'lengths', paths=NODES, scenes=BY_NODES)
+edits('bytes cut short', 'malformed', lambda how, a: 'cut', paths=NODES, scenes=BY_NODES)
 
 
 @injection('one sample in 20 wild', SEEN)
@@ -146,7 +134,7 @@ def wrapped(a: Active, s: Sample) -> None:
     s.position[a.joint] = (s.position[a.joint] + offset + np.pi) % TURN - np.pi - offset
 
 
-@injection('position and velocity frozen', SEEN, scenes=(*BOTH_ARMS, *MOVED))
+@injection('position and velocity frozen', SEEN, scenes=(*TWO_ARMS, *MOVED))
 def frozen(a: Active, s: Sample) -> None:
     s.position[:] = a.first('position', s.position.copy())
     s.velocity[:] = a.first('velocity', s.velocity.copy())
@@ -154,8 +142,7 @@ def frozen(a: Active, s: Sample) -> None:
     a.memory['unseen'] = (abs(s.velocity) < STILL * limit).all()
 
 
-@injection('last reading repeated', SEEN, scenes=(*BOTH_ARMS, *MOVED, STIFF, STIFF_PANDA,
-                                                  STIFF_UR5, COMPUTED))
+@injection('last reading repeated', SEEN, scenes=(*TWO_ARMS, *MOVED, *BRIEF_STIFF, COMPUTED))
 def repeated(a: Active, s: Sample) -> None:
     limit = a.world.arm.model.velocity_limit
     at_rest = a.first('at rest', bool((abs(s.velocity) < STILL * limit).all()))
@@ -165,7 +152,7 @@ def repeated(a: Active, s: Sample) -> None:
     s.velocity[:] = 0.0
 
 
-@injection('last reading of a joint repeated', SEEN, scenes=(*BOTH_ARMS, STIFF, STIFF_PANDA))
+@injection('last reading of a joint repeated', SEEN, scenes=(*TWO_ARMS, *BRIEF_STIFF[:2]))
 def repeated_joint(a: Active, s: Sample) -> None:
     slow = SLOW * a.world.arm.model.velocity_limit[a.joint]
     a.memory['unseen'] = a.first('slow', bool(abs(s.velocity[a.joint]) < slow))
@@ -174,14 +161,14 @@ def repeated_joint(a: Active, s: Sample) -> None:
 
 
 @injection('last reading repeated for 150 ms', SEEN, scenes=tuple(
-    replace(scene, duration=0.15) for scene in (*BOTH_ARMS, STIFF, STIFF_PANDA)))
+    replace(scene, duration=0.15) for scene in (*TWO_ARMS, *BRIEF_STIFF[:2])))
 def repeated_for_a_while(a: Active, s: Sample) -> None:
     repeated(a, s)
 
 
 @injection('last reading repeated from rest on, then a trajectory', SEEN, paths=('library',),
            scenes=tuple(replace(scene, motion='still') for scene in (IMPEDANCE, PANDA_IMPEDANCE,
-                                                                     STIFF_UR5, COMPUTED)))
+                                                                     BRIEF_STIFF[2], COMPUTED)))
 def repeated_from_rest(a: Active, s: Sample) -> None:
     repeated(a, s)
     if a.since > AFTER_STOP and not a.memory.get('asked'):
@@ -196,7 +183,7 @@ def swapped(a: Active, s: Sample) -> None:
         values[[i, j]] = values[[j, i]]
 
 
-@injection('encoder behind a backlash of 2 mrad', SEEN, scenes=(*BOTH_ARMS, *UR5))
+@injection('encoder behind a backlash of 2 mrad', SEEN, scenes=ALL_ARMS)
 def backlash(a: Active, s: Sample) -> None:
     seen = a.first('seen', s.position.copy())
     before = seen.copy()
@@ -204,7 +191,7 @@ def backlash(a: Active, s: Sample) -> None:
     s.position[:], s.velocity[:] = seen, np.where(seen == before, 0.0, s.velocity)
 
 
-@injection('12 bits, velocity by differences', SEEN, scenes=(*BOTH_ARMS, *UR5))
+@injection('12 bits, velocity by differences', SEEN, scenes=ALL_ARMS)
 def coarse_differences(a: Active, s: Sample) -> None:
     step = TURN / 4096.0
     s.position[:] = step * np.round(s.position / step)
@@ -213,9 +200,7 @@ def coarse_differences(a: Active, s: Sample) -> None:
     a.memory['before'] = s.position.copy(), s.stamp
 
 
-@injection('nothing', SEEN, random=False, scenes=(
-    FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
-    Scene('ur5', 'joint_impedance', 'trajectory'), STIFF, STIFF_PANDA))
+@injection('nothing', SEEN, random=False, scenes=(*ALL_ARMS, *BRIEF_STIFF[:2]))
 def nothing(a: Active, s: Sample) -> None:
     pass
 
