@@ -8,6 +8,7 @@ Mistakes planted into the parameter file, the model or the law of a sound robot.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 import sys
 from typing import NamedTuple
@@ -35,28 +36,36 @@ def sound(**more) -> Case:
     return Case(ROBOT, model, settings, default_worlds(model, settings), 0)
 
 
-class Mistake(NamedTuple):
-    name: str
-    planted: Callable[[Case], Case]
+Change = Callable[[Case], Case]
 
 
-def _settings(**changes) -> Callable[[Case], Case]:
+def _settings(**changes) -> Change:
     return lambda case: replace(case, settings=replace(case.settings, **changes))
 
 
-def _truth(**changes) -> Callable[[Case], Case]:
-    return lambda case: replace(case, worlds=replace(
-        case.worlds, truth=replace(case.worlds.truth, **changes)))
+def _worlds(**changes) -> Change:
+    return lambda case: replace(case, worlds=replace(case.worlds, **changes))
 
 
-def _ranges(**values) -> Callable[[Case], Case]:
-    return lambda case: replace(case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
-        name: (value, value) for name, value in values.items()}))
+def _truth(**changes) -> Change:
+    return lambda case: _worlds(truth=replace(case.worlds.truth, **changes))(case)
 
 
-def _true(changed: Callable[[RobotModel], RobotModel]) -> Callable[[Case], Case]:
+def _ranges(**values) -> Change:
+    """Return other ranges; a number stands for both ends."""
+    return lambda case: _worlds(ranges=case.worlds.ranges | {
+        name: value if isinstance(value, tuple) else (value, value)
+        for name, value in values.items()})(case)
+
+
+def _true(changed: Callable[[RobotModel], RobotModel]) -> Change:
     """Let another robot move, as of another URDF or other locked joints."""
     return lambda case: replace(case, true=changed(case.model))
+
+
+def _all(*changes: Change) -> Change:
+    """Return one change after the other."""
+    return lambda case: reduce(lambda made, change: change(made), changes, case)
 
 
 def _longer(model: RobotModel) -> RobotModel:
@@ -65,17 +74,16 @@ def _longer(model: RobotModel) -> RobotModel:
     return replace(model, com=com)
 
 
-def _with_tool(case: Case) -> Case:
-    tool = {'payload_frame': 'link2', 'payload_mass': 2.0, 'payload_com': (0.2, 0.0, 0.0)}
-    return _truth(**tool)(_settings(**tool)(case))
+TOOL = {'payload_frame': 'link2', 'payload_mass': 2.0, 'payload_com': (0.2, 0.0, 0.0)}
+_with_tool = _all(_settings(**TOOL), _truth(**TOOL))
 
 
-def _elastic(frequency: float, **more) -> Callable[[Case], Case]:
+def _elastic(frequency: float, **more) -> Change:
     """Let joints with rotors swing against them at a frequency [Hz], the motors being held."""
     rotor, inertia = (0.1, 0.02), (1.15, 0.16)
     stiffness = tuple((2.0 * np.pi * frequency)**2 * one for one in inertia)
-    return lambda case: _truth(armature=rotor, joint_stiffness=stiffness, **more)(
-        _settings(armature=list(rotor))(case))
+    return _all(_settings(armature=list(rotor)),
+                _truth(armature=rotor, joint_stiffness=stiffness, **more))
 
 
 def _edge(case: Case) -> Case:
@@ -86,66 +94,46 @@ def _edge(case: Case) -> Case:
                      acceleration_kd=kd)(case)
 
 
-def _undeclared_delay(case: Case) -> Case:
-    """Return gains for a delay of 2 ms in worlds whose delay is up to 10 ms."""
-    worlds = replace(case.worlds, ranges=case.worlds.ranges | {'delay': (0.005, 0.01)})
-    return replace(_edge(case), worlds=worlds)
-
-
-def _own_law(case: Case) -> Case:
-    mode = 'singular_law:SINGULAR'
-    settings = replace(case.settings, mode=mode, gains={'spring': [115.0, 16.0]})
-    return replace(case, settings=settings, worlds=replace(case.worlds, modes=(mode,)))
-
-
-MISTAKES = (
-    Mistake('payload of 2 kg declared, none there',
-            _settings(payload_mass=2.0, payload_frame='link2')),
-    Mistake('payload of 2 kg there, none declared', _truth(payload_mass=2.0)),
-    Mistake('gains at the edge of the accepted set', _edge),
-    Mistake('loop_delay of 2 ms declared, 5 to 10 ms true', _undeclared_delay),
-    Mistake('second motor wired in reverse', _truth(motor_gain=(1.0, -1.0))),
-    Mistake('friction declared twice as high as it is, fully compensated',
-            _settings(coulomb_friction=[2.0 * f for f in FRICTION],
-                      friction_compensation=[1.0])),
-    Mistake('the same, compensated by 0.8 in an arm that floats', lambda case: replace(
+OWN_LAW = 'singular_law:SINGULAR'
+MISTAKES: dict[str, Change] = {
+    'payload of 2 kg declared, none there': _settings(payload_mass=2.0, payload_frame='link2'),
+    'payload of 2 kg there, none declared': _truth(payload_mass=2.0),
+    'gains at the edge of the accepted set': _edge,
+    'loop_delay of 2 ms declared, 5 to 10 ms true': _all(_edge, _ranges(delay=(0.005, 0.01))),
+    'second motor wired in reverse': _truth(motor_gain=(1.0, -1.0)),
+    'friction declared twice as high as it is, fully compensated': _settings(
+        coulomb_friction=[2.0 * f for f in FRICTION], friction_compensation=[1.0]),
+    'the same, compensated by 0.8 in an arm that floats': _all(
         _settings(mode='gravity_compensation', friction_compensation=[0.8],
-                  coulomb_friction=[2.0 * f for f in FRICTION])(case),
-        worlds=replace(case.worlds, modes=('gravity_compensation',)))),
-    Mistake('arm on a wall, gravity of a floor declared', _truth(gravity=(0.0, 9.81, 0.0))),
-    Mistake('robot_compensates_gravity true, the robot does not',
-            _settings(robot_compensates_gravity=True)),
-    Mistake('robot_compensates_gravity false, the robot does', _truth(compensates_gravity=True)),
-    Mistake('effort limits three times what the drives give',
-            _truth(effort_limit=(80.0 / 3.0, 10.0))),
-    Mistake('own law whose stiffness diverges at a singularity', _own_law),
-    Mistake('state_timeout of 1 s', _settings(state_timeout=1.0)),
-    Mistake('encoder of the first joint off by a right angle',
-            _truth(encoder_offset=(0.5 * np.pi, 0.0))),
-    Mistake('gear ratio of the second joint half of the true one',
-            _truth(motor_gain=(1.0, 2.0))),
-    Mistake('rotor inertia of 1 and 0.2 kg·m² left out', _truth(armature=(1.0, 0.2))),
-    Mistake('velocity limits four times the true ones', _truth(velocity_limit=(2.0, 2.0))),
-    Mistake('joint stops 0.3 rad within the position limits', lambda case: replace(
-        case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {
-            'stop_distance': (-0.3, -0.3)}))),
-    Mistake('states at 100 Hz, 1 kHz declared', _truth(state_rate=100.0)),
-    Mistake('states at 250 Hz, 1 kHz declared', _truth(state_rate=250.0)),
-    Mistake('cycle at 500 Hz, 1 kHz declared', _truth(loop_rate=500.0)),
-    Mistake('loop_delay of 2 ms declared, 8 ms true', lambda case: replace(
-        case, worlds=replace(case.worlds, ranges=case.worlds.ranges | {'delay': (0.008, 0.008)}))),
-    Mistake('tool of 2 kg 30 % heavier than declared', lambda case: _truth(payload_mass=2.6)(
-        _with_tool(case))),
-    Mistake('center of a tool of 2 kg twice as far', lambda case: _truth(
-        payload_com=(0.4, 0.0, 0.0))(_with_tool(case))),
-    Mistake('gear ratio of the second joint 1.3 times the true one',
-            _truth(motor_gain=(1.0, 1.0 / 1.3))),
-    Mistake('second drive at half its effort', _truth(motor_gain=(1.0, 0.5))),
-    Mistake('12 bits, velocity by differences', lambda case: _truth(velocity_by_differences=True)(
-        _ranges(resolution=2.0 * np.pi / 4096.0)(case))),
-    Mistake('second link a third longer', _true(_longer)),
-    Mistake('elastic joints of 10 Hz', _elastic(10.0)),
-    Mistake('play of 10 mrad behind the encoders', _elastic(100.0, backlash=(0.01, 0.01))))
+                  coulomb_friction=[2.0 * f for f in FRICTION]),
+        _worlds(modes=('gravity_compensation',))),
+    'arm on a wall, gravity of a floor declared': _truth(gravity=(0.0, 9.81, 0.0)),
+    'robot_compensates_gravity true, the robot does not': _settings(
+        robot_compensates_gravity=True),
+    'robot_compensates_gravity false, the robot does': _truth(compensates_gravity=True),
+    'effort limits three times what the drives give': _truth(effort_limit=(80.0 / 3.0, 10.0)),
+    'own law whose stiffness diverges at a singularity': _all(
+        _settings(mode=OWN_LAW, gains={'spring': [115.0, 16.0]}), _worlds(modes=(OWN_LAW,))),
+    'state_timeout of 1 s': _settings(state_timeout=1.0),
+    'encoder of the first joint off by a right angle': _truth(encoder_offset=(0.5 * np.pi, 0.0)),
+    'gear ratio of the second joint half of the true one': _truth(motor_gain=(1.0, 2.0)),
+    'rotor inertia of 1 and 0.2 kg·m² left out': _truth(armature=(1.0, 0.2)),
+    'velocity limits four times the true ones': _truth(velocity_limit=(2.0, 2.0)),
+    'joint stops 0.3 rad within the position limits': _ranges(stop_distance=-0.3),
+    'states at 100 Hz, 1 kHz declared': _truth(state_rate=100.0),
+    'states at 250 Hz, 1 kHz declared': _truth(state_rate=250.0),
+    'cycle at 500 Hz, 1 kHz declared': _truth(loop_rate=500.0),
+    'loop_delay of 2 ms declared, 8 ms true': _ranges(delay=0.008),
+    'tool of 2 kg 30 % heavier than declared': _all(_with_tool, _truth(payload_mass=2.6)),
+    'center of a tool of 2 kg twice as far': _all(
+        _with_tool, _truth(payload_com=(0.4, 0.0, 0.0))),
+    'gear ratio of the second joint 1.3 times the true one': _truth(motor_gain=(1.0, 1.0 / 1.3)),
+    'second drive at half its effort': _truth(motor_gain=(1.0, 0.5)),
+    '12 bits, velocity by differences': _all(
+        _ranges(resolution=2.0 * np.pi / 4096.0), _truth(velocity_by_differences=True)),
+    'second link a third longer': _true(_longer),
+    'elastic joints of 10 Hz': _elastic(10.0),
+    'play of 10 mrad behind the encoders': _elastic(100.0, backlash=(0.01, 0.01))}
 
 
 class Graded(NamedTuple):
@@ -153,7 +141,7 @@ class Graded(NamedTuple):
 
     name: str
     sizes: tuple[float, ...]
-    planted: Callable[[float], Callable[[Case], Case]]
+    planted: Callable[[float], Change]
 
 
 GRADED = (
@@ -163,8 +151,8 @@ GRADED = (
     Graded('ripple [effort limits]', (0.02, 0.05), lambda x: _truth(ripple=(80.0 * x, 30.0 * x))),
     Graded('encoders [bits]', (12.0, 10.0, 8.0),
            lambda x: _ranges(resolution=2.0 * np.pi / 2.0**x)),
-    Graded('declared rotor inertia that is absent [of M]', (1.0, 2.0, 4.0), lambda x: lambda case:
-           _truth(armature=(0.0, 0.0))(_settings(armature=[1.15 * x, 0.16 * x])(case))),
+    Graded('declared rotor inertia that is absent [of M]', (1.0, 2.0, 4.0), lambda x: _all(
+        _settings(armature=[1.15 * x, 0.16 * x]), _truth(armature=(0.0, 0.0)))),
     Graded('inertia left out [kg·m² of each link]', (0.01, 0.05, 0.1), lambda x: _true(
         lambda model: replace(model, inertia=model.inertia + x * np.eye(3)))),
     Graded('stiffness of the base [kN·m/rad]', (20.0, 2.0, 0.5, 0.2),
@@ -178,8 +166,8 @@ GRADED = (
 
 def accurate() -> Case:
     """Return a sound robot without declared friction that rests within 35 mrad."""
-    case = sound(mode='computed_torque', coulomb_friction=[0.0], goal_tolerance=[0.035, 0.035])
-    return replace(case, worlds=replace(case.worlds, modes=('computed_torque',)))
+    return _worlds(modes=('computed_torque',))(sound(
+        mode='computed_torque', coulomb_friction=[0.0], goal_tolerance=[0.035, 0.035]))
 
 
 def largest(case: Case, worlds: int) -> tuple[Outcome | None, dict[str, float]]:
@@ -203,7 +191,7 @@ def first_bad(case: Case, worlds: int, specialize: bool = True) -> Outcome | str
 def main(worlds: int) -> None:
     """Print the world in which each mistake is found first."""
     print('| mistake | found in world | as |\n|---|---|---|')
-    for name, planted in (('none', lambda case: case), *MISTAKES):
+    for name, planted in {'none': _all(), **MISTAKES}.items():
         try:
             found = first_bad(planted(sound()), worlds)
         except Exception as error:  # noqa: BLE001  (a refusal is a finding)
@@ -213,7 +201,7 @@ def main(worlds: int) -> None:
               f'| {name} | none of {worlds} | |', flush=True)
     print('| mistake in the accurate robot | size | found in world | as, or largest error at '
           'rest, tracking error [accepted], velocity [limits] |\n|---|---|---|---|')
-    for graded in (Graded('none', (0.0,), lambda x: lambda case: case), *GRADED):
+    for graded in (Graded('none', (0.0,), lambda x: _all()), *GRADED):
         for size in graded.sizes:
             one, figures = largest(graded.planted(size)(accurate()), worlds)
             print(f'| {graded.name} | {size:g} | ' + (

@@ -106,8 +106,7 @@ def test_zero_efforts_of_an_arm_that_needs_none_are_no_end(compensates):
 
 @pytest.mark.parametrize('name', FOUND)
 def test_planted_mistakes_are_found(name):
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[name]
-    found = planted.first_bad(mistake(planted.sound()), 16, specialize=False)
+    found = planted.first_bad(planted.MISTAKES[name](planted.sound()), 16, specialize=False)
     assert found is not None and FOUND[name] in criteria.problem(found)
 
 
@@ -179,7 +178,7 @@ def test_limits_are_named_or_the_verdict():
 
 def test_armings_that_are_refused_or_not():
     # Faults begin after it: the same world without one is refused for the same reason.
-    mistake = {m.name: m.planted for m in planted.MISTAKES}['payload of 2 kg there, none declared']
+    mistake = planted.MISTAKES['payload of 2 kg there, none declared']
     case = short(mistake(planted.sound()), 0.5)
     faulty = replace(case.worlds, fault_share=1.0)
     player, refused = Player(case, specialize=False), 0
@@ -584,8 +583,7 @@ def test_the_arm_may_touch_a_table():
 
 def test_less_friction_compensation_is_suggested_for_an_arm_that_accelerates():
     """And nothing that the controller would refuse, or that relaxes a check."""
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[
-        'the same, compensated by 0.8 in an arm that floats']
+    mistake = planted.MISTAKES['the same, compensated by 0.8 in an arm that floats']
     case = short(mistake(planted.sound()))
     best = suggestion(case, [1, 5])
     assert best.changes.keys() == {'friction_compensation'} and best.broken == 0
@@ -599,8 +597,7 @@ def test_a_suggestion_is_judged_on_worlds_that_it_has_not_seen(tmp_path, monkeyp
     """One that breaks more of them, or as many, is not printed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sensitivity, 'NEW_WORLDS', (12, 12))
-    mistake = {m.name: m.planted for m in planted.MISTAKES}[
-        'the same, compensated by 0.8 in an arm that floats']
+    mistake = planted.MISTAKES['the same, compensated by 0.8 in an arm that floats']
     wrong, right = short(mistake(planted.sound())), short(planted.sound(
         mode='gravity_compensation'))
     right = replace(right, worlds=wrong.worlds)
