@@ -20,6 +20,7 @@ from .options import (
     States, table, Wait, wait_with_bar)
 from .recording_options import OF_LOAD
 from ..errors import check_new, IdentificationError, require_modules, RosError, writing
+from ..model.rigid_body import UPPER_TRIANGLE
 
 if TYPE_CHECKING:
     from ..control.learning import CollisionThresholds
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 MIN_MOTION = 0.05    # [rad | m] of a joint that counts as moved
 MIN_SAMPLES = 50
-UPPER_TRIANGLE = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 
 
 @command(RUN, '--set', 'calibrate')

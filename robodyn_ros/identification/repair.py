@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .urdf_update import decoded, encoding_of, UPPER_TRIANGLE, UrdfText
+from .urdf_update import decoded, encoding_of, UrdfText
 from ..errors import InertiaError
-from ..model.rigid_body import can_exist, is_consistent, nearest_consistent
+from ..model.rigid_body import can_exist, is_consistent, nearest_consistent, UPPER_TRIANGLE
 from ..model.urdf_xml import MOMENTS, read
 from ..model.validate import inertia_excess
 

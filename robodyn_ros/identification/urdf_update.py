@@ -36,11 +36,11 @@ from urdf_parser_py.urdf import Joint, Link, URDF
 
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
 from ..model.kinematic_tree import check_tree
-from ..model.rigid_body import body_of, of_body, pseudo_inertia, ZERO_INERTIA
+from ..model.rigid_body import body_of, of_body, pseudo_inertia, UPPER_TRIANGLE, ZERO_INERTIA
 from ..model.robot import finite, Frame, RobotModel
 from ..model.to_urdf import friction_extension
 from ..model.urdf_elements import (
-    inertial, joint_data, joint_placement, placement, SEMIDEFINITE_TOLERANCE)
+    FRICTION_COLUMNS, inertial, joint_data, joint_placement, placement, SEMIDEFINITE_TOLERANCE)
 from ..model.urdf_extension import Extension, extension, written
 from ..model.urdf_xml import MOMENTS, numbers, read
 
@@ -158,14 +158,8 @@ PLACE_TOLERANCE = 1e-9    # [m | 1], of joints of model and text
 MIN_EIGENVALUE = 1e-10    # of a pseudo-inertia whose diagonal is scaled to 1
 MAX_FIXED_SHARE = 0.99    # of the body, in any direction, that fixed links may take
 REDUCED_SHARE = 0.5    # of the largest possible share, where fixed links would take more
-# Fields of a model and of a joint in the text; the last two have a column a joint
-ELEMENT_NAMES = {
-    'viscous_friction': 'damping', 'coulomb_friction': 'friction', **{name: name for name in (
-        'static_friction', 'friction_velocity', 'stribeck_velocity', 'presliding_distance',
-        'load_friction', 'armature', 'backward_friction', 'coupled_friction')}}
 UNKNOWN_FRICTION = {'static_friction': None, 'backward': (None, None, None), 'armature': 0.0}
 NUMBER_ROUNDING = 1e-14
-UPPER_TRIANGLE = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)    # in the order of MOMENTS
 
 
 class _Part(NamedTuple):
@@ -256,7 +250,7 @@ def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
     _, joints, said = _parsed(result)
     for v in changed:
         data = joint_data(joints[name := model.joint_names[v]], said.joint(name), [])
-        if not _equal(np.hstack([getattr(data, name) for name in ELEMENT_NAMES.values()]),
+        if not _equal(np.hstack([getattr(data, name) for name in FRICTION_COLUMNS]),
                       _of_model(found, v)):
             raise IdentificationError(
                 f'friction of joint {name!r} cannot be written so that it is read again',
@@ -267,7 +261,7 @@ def urdf_with_friction(text: str, model: RobotModel, found: RobotModel) -> str:
 
 def _of_model(model: RobotModel, v: int) -> ndarray:
     """Return friction and armature of a joint."""
-    return np.hstack([getattr(model, name)[..., v] for name in ELEMENT_NAMES])
+    return np.hstack([getattr(model, name)[..., v] for name in FRICTION_COLUMNS])
 
 
 def _equal(one: ndarray, other: ndarray) -> bool:

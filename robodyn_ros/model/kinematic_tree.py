@@ -178,11 +178,12 @@ def with_followers(name: str, own: JointData,
     :param followers: name, relation and data of each follower.
     :raises UrdfError: no position is within the limits of all, or friction overflows.
     """
-    lower, upper, velocity, armature = own.lower, own.upper, own.velocity, own.armature
-    forward = np.array([own.damping, own.friction, own.static_friction])
-    backward = np.array(own.backward_friction)
+    lower, upper = own.position_lower, own.position_upper
+    velocity, armature = own.velocity_limit, own.armature
+    forward, backward = np.array(own.forward_friction), np.array(own.backward_friction)
     for follower, (_, ratio, shift), data in followers:
-        low, high = sorted(((data.lower - shift) / ratio, (data.upper - shift) / ratio))
+        low, high = sorted((end - shift) / ratio
+                           for end in (data.position_lower, data.position_upper))
         if max(low, lower) > min(high, upper) + LIMIT_TOLERANCE or max(low, -high) > MAX_NUMBER:
             raise UrdfError(
                 f'joint {follower!r} is within its limits where {name!r}, which it mimics, is in '
@@ -191,10 +192,9 @@ def with_followers(name: str, own: JointData,
                 remedy='correct the limits of one, or multiplier and offset')
         lower, upper = max(low, lower), min(high, upper)
         lower = min(lower, upper)
-        velocity = min(velocity, data.velocity / abs(ratio))
+        velocity = min(velocity, data.velocity_limit / abs(ratio))
         felt = np.array([ratio * ratio, abs(ratio), abs(ratio)])
-        theirs = [np.array([data.damping, data.friction, data.static_friction]),
-                  np.array(data.backward_friction)]
+        theirs = np.array([data.forward_friction, data.backward_friction])
         ahead, back = theirs if ratio > 0 else theirs[::-1]
         with np.errstate(over='ignore'):        # refused below
             forward, backward = forward + felt * ahead, backward + felt * back
@@ -205,9 +205,10 @@ def with_followers(name: str, own: JointData,
                             value=(forward, backward, armature),
                             remedy='reduce damping, friction or armature')
     damping, friction, static = forward.tolist()
-    return own._replace(lower=lower, upper=upper, velocity=velocity, damping=damping,
-                        friction=friction, static_friction=static,
-                        backward_friction=tuple(backward.tolist()), armature=armature)
+    return own._replace(position_lower=lower, position_upper=upper, velocity_limit=velocity,
+                        viscous_friction=damping, coulomb_friction=friction,
+                        static_friction=static, backward_friction=tuple(backward.tolist()),
+                        armature=armature)
 
 
 def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, float]) -> ndarray:

@@ -21,6 +21,7 @@ SECOND_MOMENTS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]]
 MIN_SECOND_MOMENT = 1e-6    # of a result, relative to the largest principal moment
 ZERO_SECOND_MOMENT = 1e-9    # relative to the largest principal moment
 MOMENTS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)    # rows, columns of Ixx Ixy Iyy Ixz Iyz Izz
+UPPER_TRIANGLE = np.triu_indices(3)                 # the same of Ixx Ixy Ixz Iyy Iyz Izz, of URDF
 
 
 def rpy_rotation(rpy: Sequence[float] | ndarray) -> ndarray:

@@ -11,14 +11,12 @@ from lxml import etree
 import numpy as np
 from numpy import ndarray
 
-from .rigid_body import rotation_rpy, rpy_rotation
+from .rigid_body import rotation_rpy, rpy_rotation, UPPER_TRIANGLE
 from .robot import Frame, RobotModel
 from .shapes import Shape, written as written_shape
 from .urdf_extension import COUPLED, Extension, JointExtension, LIMITS, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 from ..errors import appearance, UrdfError
-
-UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 
 
 def to_urdf(model: RobotModel, shapes: bool = False) -> str:
@@ -123,7 +121,8 @@ class _Writer:
             etree.SubElement(inertial, 'origin', xyz=words(m.com[i], where), rpy='0 0 0')
             etree.SubElement(inertial, 'mass', value=words(m.mass[i], where))
             etree.SubElement(inertial, 'inertia', {
-                key: words(m.inertia[i][jk], where) for key, jk in zip(MOMENTS, UPPER_TRIANGLE)})
+                key: words(moment, where)
+                for key, moment in zip(MOMENTS, m.inertia[i][UPPER_TRIANGLE])})
         v, leads = m.driver[i], name in m.joint_names
         lower, upper = m.position_lower[v], m.position_upper[v]
         bounded = bool(np.isfinite([lower, upper]).any())

@@ -20,7 +20,7 @@ from .rigid_body import Inertial, joined
 from .robot import finite, Frame, RobotModel
 from .shapes import readable_shapes, Shape
 from .unit_checks import angle_warnings
-from .urdf_elements import inertial, joint_data, joint_placement, JointData
+from .urdf_elements import inertial, JOINT_COLUMNS, joint_data, joint_placement, JointData
 from .urdf_extension import Extension, extension
 from .urdf_xml import MAX_NAME, read
 from .validate import validated
@@ -129,27 +129,33 @@ class _ModelBuilder:
         """Visit all links below ``base``, or those of the chains to ``tips`` and fixed to it."""
         path = set().union(*(joints_between(self.robot, base, tip) for tip in tips)) or None
         self.base = base
+        beside: list[str] = []
         todo = self._enter(base, Frame(-1, np.eye(3), np.zeros(3)))
         while todo:
             joint, at = todo.pop()
             rotation, origin = joint_placement(joint, self.extra.joint(joint.name))
             here = Frame(at.body, at.rotation @ rotation, at.origin + at.rotation @ origin)
             if joint.type != 'fixed':
-                beside = path is not None and joint.name not in path
-                if beside and at.body < 0 and joint.name not in self.locked:
+                apart = path is not None and joint.name not in path
+                if apart and at.body < 0 and joint.name not in self.locked:
                     continue            # another arm on the same base has no effect
                 relation = mimic_relation(joint, self.by_name, self.extra, self.locked)
                 if relation.driver is None:
                     here = self._rest(joint, relation.shift, here)
-                elif beside:
-                    raise UrdfError(
-                        f'joint {joint.name!r} moves, but is not between the base and tip '
-                        f'{" or ".join(map(repr, tips))}',
-                        name=joint.name, remedy=('lock it: ', Argument(
-                            'locked', {joint.name: Placeholder('position')})))
+                elif apart:
+                    if joint.mimic is None or joint.mimic.joint not in beside:
+                        beside.append(joint.name)
                 else:
                     here = self._move(joint, relation, here)
             todo += self._enter(joint.child, here)
+        if beside:
+            many = len(beside) > 1
+            raise UrdfError(
+                f'joint{"s" * many} {", ".join(map(repr, beside))} move{"s" * (not many)}, but '
+                f'{"are" if many else "is"} not between the base and tip '
+                f'{" or ".join(map(repr, tips))}',
+                name=beside[0], remedy=(f'lock {"them" if many else "it"}: ', Argument(
+                    'locked', dict.fromkeys(beside, Placeholder('position')))))
         if not self.joints:
             raise UrdfError(f'robot {self.robot.name!r}: no joint moves below link {base!r}',
                             name=self.robot.name,
@@ -187,10 +193,11 @@ class _ModelBuilder:
     def _rest(self, joint: Joint, q: float, here: Frame) -> Frame:
         """Return the frame of the child of a movable joint that is fixed at ``q``."""
         data = joint_data(joint, self.extra.joint(joint.name), [])
-        inside = data.lower - LIMIT_TOLERANCE <= q <= data.upper + LIMIT_TOLERANCE
+        low, high = data.position_lower, data.position_upper
+        inside = low - LIMIT_TOLERANCE <= q <= high + LIMIT_TOLERANCE
         if joint.name not in self.locked and not inside:
             self.warnings.append(f'joint {joint.name!r} is fixed at {q:.6g} by the joint it '
-                                 f'mimics, outside its limits [{data.lower:g}, {data.upper:g}]')
+                                 f'mimics, outside its limits [{low:g}, {high:g}]')
         rotation, origin = data.motion(joint.type, q)
         return Frame(here.body, here.rotation @ rotation, here.origin + here.rotation @ origin)
 
@@ -219,10 +226,8 @@ class _ModelBuilder:
             (joint.name, relation, data) for joint, relation, data in moving
             if relation.driver == name != joint.name]) for name in names]
         links = tuple(self._body_name(i) for i in range(len(bodies)))
-
-        def column(name: str) -> ndarray:
-            return np.array([getattr(data, name) for data in driven], float)
-
+        columns = {name: np.array([getattr(data, name) for data in driven], float).T.copy()
+                   for name in JOINT_COLUMNS}
         return RobotModel(
             name=self.robot.name, base_link=self.base, joint_names=names, link_names=links,
             body_joint_names=tuple(joint.name for joint in self.joints),
@@ -237,17 +242,7 @@ class _ModelBuilder:
             mass=np.array([body.mass for body in bodies], float),
             com=np.array([body.com for body in bodies]),
             inertia=np.array([body.inertia for body in bodies]),
-            position_lower=column('lower'), position_upper=column('upper'),
-            velocity_limit=column('velocity'), effort_limit=column('effort'),
-            viscous_friction=column('damping'), coulomb_friction=column('friction'),
-            static_friction=column('static_friction'),
-            backward_friction=column('backward_friction').T.copy(),
-            friction_velocity=column('friction_velocity'),
-            stribeck_velocity=column('stribeck_velocity'),
-            presliding_distance=column('presliding_distance'),
-            load_friction=column('load_friction'),
-            coupled_friction=column('coupled_friction').T.copy(), armature=column('armature'),
-            gravity_vector=gravity, frames=self.frames,
+            gravity_vector=gravity, frames=self.frames, **columns,
             shapes=tuple(one for one in shapes if one.link in self.frames),
             shape_problems=problems,
             warnings=tuple(dict.fromkeys(self.extra.warnings + self.warnings)))

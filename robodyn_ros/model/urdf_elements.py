@@ -71,16 +71,16 @@ def inertial(link: Link, moving: bool) -> Inertial | None:
 
 
 class JointData(NamedTuple):
-    """Properties of a movable joint that the model keeps; units as in ``RobotModel``."""
+    """Properties of a movable joint that the model keeps; names and units of ``RobotModel``."""
 
     axis: ndarray
-    lower: float
-    upper: float
-    velocity: float
-    effort: float
-    damping: float
-    friction: float
     kind: str
+    position_lower: float
+    position_upper: float
+    velocity_limit: float
+    effort_limit: float
+    viscous_friction: float
+    coulomb_friction: float
     static_friction: float
     backward_friction: tuple[float, float, float]
     friction_velocity: float
@@ -90,11 +90,20 @@ class JointData(NamedTuple):
     coupled_friction: tuple[float, float, float]
     armature: float
 
+    @property
+    def forward_friction(self) -> tuple[float, float, float]:
+        """Viscous, Coulomb and static friction for positive velocity."""
+        return self.viscous_friction, self.coulomb_friction, self.static_friction
+
     def motion(self, kind: str, q: float) -> tuple[ndarray, ndarray]:
         """Return rotation (3, 3) and origin (3,) [m] of the child in the joint frame, at q."""
         if kind == 'prismatic':
             return np.eye(3), self.axis * q
         return axis_rotation(self.axis, q), np.zeros(3)
+
+
+JOINT_COLUMNS = JointData._fields[2:]       # each an array of ``RobotModel``
+FRICTION_COLUMNS = JOINT_COLUMNS[4:]        # with the armature
 
 
 def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
@@ -152,7 +161,8 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
                 refuse(f'no position in [{lower}, {upper}] can be computed with',
                        f'use limits in rad or m, up to {MAX_NUMBER:g}', (lower, upper))
             if lower == upper:
-                warnings.append(f'{where}: lower and upper limit are both {lower}')
+                warnings.append(f'{where}: lower and upper limit are both {lower}, so that it '
+                                'cannot move: write its range, or type="continuous" or "fixed"')
 
     damping = (joint.dynamics and joint.dynamics.damping) or 0.
     friction = (joint.dynamics and joint.dynamics.friction) or 0.
@@ -167,8 +177,8 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
         sticking = static if coulomb is None else coulomb
     backward = (damping if viscous is None else viscous,
                 friction if coulomb is None else coulomb, sticking)
-    return JointData(axis, lower, upper, velocity, effort, damping, friction,
-                     'continuous' if extra.continuous else joint.type, static, backward,
+    return JointData(axis, 'continuous' if extra.continuous else joint.type, lower, upper,
+                     velocity, effort, damping, friction, static, backward,
                      extra.friction_velocity, extra.stribeck_velocity,
                      extra.presliding_distance, extra.load_friction, (
                          extra.coupling_ratio, extra.coupled_damping, extra.coupled_friction),
@@ -181,12 +191,12 @@ def locked_position(joint: Joint, data: JointData, q: float) -> float:
 
     :raises ArgumentError: it is outside the limits, or not a finite number.
     """
-    remedy = f'use a position in [{data.lower}, {data.upper}]'
+    low, high = data.position_lower, data.position_upper
     try:
         position = float(finite(joint.name, q, ()))
     except ArgumentError:
         position = nan
-    if not data.lower - 1e-9 <= position <= data.upper + 1e-9:
+    if not low - 1e-9 <= position <= high + 1e-9:
         raise ArgumentError(f'joint {joint.name!r} cannot be locked at {q}', name=joint.name,
-                            value=q, remedy=remedy)
+                            value=q, remedy=f'use a position in [{low}, {high}]')
     return position

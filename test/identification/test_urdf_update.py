@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
-from robodyn_ros.identification.urdf_update import (
-    corrected_urdf, ELEMENT_NAMES, urdf_with_friction)
+from robodyn_ros.identification.urdf_update import corrected_urdf, urdf_with_friction
+from robodyn_ros.model.urdf_elements import FRICTION_COLUMNS
 from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, random_tree, REAL, WIDE
 
 pytestmark = pytest.mark.slow
@@ -237,7 +237,7 @@ def test_friction_that_is_read_again_is_what_was_asked(name, newline):
     asked = rusty(model)
     result = urdf_with_friction(text, model, asked)
     again = load_urdf(result, **options)
-    for field in ELEMENT_NAMES:
+    for field in FRICTION_COLUMNS:
         np.testing.assert_allclose(getattr(again, field), getattr(asked, field), rtol=1e-14)
     np.testing.assert_array_equal(again.inertial_parameters, model.inertial_parameters)
     np.testing.assert_array_equal(again.gravity_vector, model.gravity_vector)

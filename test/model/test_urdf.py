@@ -85,6 +85,9 @@ def test_what_is_not_in_the_chain_has_to_be_locked():
     with pytest.raises(UrdfError) as refused:
         load_urdf(TORSO, tip='r_tool')
     assert refused.value.name == 'grip' and "locked={'grip'" in refused.value.remedy
+    with pytest.raises(UrdfError, match="joints 'grip', 'r_elbow' move, .*'grip': position, "
+                                        "'r_elbow': position}"):
+        load_urdf(TORSO, tip='r1')
     model = load_urdf(TORSO, tip='r_tool', locked={'grip': 0.5})
     assert model.joint_names == ('r_shoulder', 'r_elbow')
     np.testing.assert_array_equal(model.mass, [2, 2])
