@@ -14,7 +14,7 @@ import typer
 
 from .options import (
     AcceptInertia, At, chosen_robot, command, console, Force, Gravity, Locked, MODEL, numbers,
-    output, Robot, Root, template, Tip, write_texts)
+    output, print_doubts, Robot, Root, template, Tip, write_texts)
 from ..errors import check_new, InertiaError, require_modules, RosError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     from ..model.unit_checks import unit_doubts
     from ..nodes.clients.controller_file import controller_file, missing, parameters
 
-    chosen = chosen_robot(robot, locked, root, tip, gravity, at)
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at, roomy=True)
     given = chosen.urdf_parameters() | {name: value for name, value in (
         ('root', root), ('tip', tip), ('gravity', numbers('--gravity', gravity))) if value}
     if compensator is not None:
@@ -85,9 +85,7 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         out.print('Missing in the URDF:', style='bold')
         for sentence in lacking:
             out.print(f'- {sentence}')
-    for sentence in model.warnings:
-        if 'probably' in sentence:      # limits in degrees: not only a comment in the file
-            out.print(f'! {sentence}', style='yellow', soft_wrap=True)
+    print_doubts(out, model)
     start = ('ros2 launch robodyn_ros controller.launch.py config:=' if which('ros2') else
              'robodyn_controller --ros-args --params-file ')     # ROS wheels lack ros2
     out.print(f'Check every value, then: {start}{file.resolve()}', soft_wrap=True)

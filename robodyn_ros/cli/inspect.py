@@ -14,7 +14,6 @@ from typing import Annotated, Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 from numpy.linalg import eigvalsh
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from ..identification.repair import Change
     from ..model.robot import RobotModel
 
-TEXT_COLUMNS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')
 ZERO_EFFORT = 1e-9    # smaller efforts are shown as zero
 # Settings of config/ROBOT.yaml that a driver may contradict
 SETTINGS = ('effort_limit', 'velocity_limit', 'armature', 'rate', 'robot_compensates_gravity',
@@ -132,12 +130,12 @@ def _driver(name: str, stated: Stated, urdf: RobotModel) -> RenderableType:
 
     told = [(quantity, getattr(urdf, quantity), getattr(stated.model, quantity))
             for quantity in OF_MODEL if getattr(stated.facts, quantity) is not None]
-    table = _table('Driver, beside the URDF', 'joint', *(
+    rows = table('Driver, beside the URDF', 'joint', *(
         f'{quantity.removesuffix("_limit")} {of}' for quantity, *_ in told
         for of in ('URDF', 'drive')))
     for i, joint in enumerate(urdf.joint_names if told else ()):
-        table.add_row(joint, *('-' if isinf(values[i]) else f'{values[i]:.4g}'
-                               for _, *both in told for values in both))
+        rows.add_row(joint, *('-' if isinf(values[i]) else f'{values[i]:.4g}'
+                              for _, *both in told for values in both))
     facts = stated.facts
     words = [f'reading {stated.reading}', *(
         f'{text} {"not stated" if value is None else told_as.format(value)}'
@@ -145,7 +143,7 @@ def _driver(name: str, stated: Stated, urdf: RobotModel) -> RenderableType:
             ('compensates gravity', WORDS[facts.compensates_gravity], '{}'),
             ('brakes', WORDS[facts.brakes], '{}'), ('highest rate', facts.max_rate, '{:g} Hz'),
             ('motors obey', WORDS[facts.obeys], '{}')))]
-    return Group(Text(f'Driver {name}', 'bold'), Text(', '.join(words)), *[table] * bool(told), *(
+    return Group(Text(f'Driver {name}', 'bold'), Text(', '.join(words)), *[rows] * bool(told), *(
         [Text(f'! {text}', 'yellow') for text in stated.contradictions]
         or [Text('no contradictions', 'green')]))
 
@@ -192,31 +190,22 @@ def _warnings(model: RobotModel) -> list[str]:
                                             holding_warning(model, model.effort_limit)])]
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
-                  pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        table.add_column(Text(column), justify='left' if column in TEXT_COLUMNS else 'right',
-                         overflow='fold')
-    return table
-
-
 def _chain(model: RobotModel) -> Table:
-    table = _table('Chain', 'joint', 'type', 'axis', 'parent link', 'child link')
+    rows = table('Chain', 'joint', 'type', 'axis', 'parent link', 'child link',
+                 text=('type', 'parent link', 'child link'))
     for i, parent in enumerate(model.parent):
-        table.add_row(model.body_joint_names[i], _type(model, i), _vector(model.joint_axis[i]),
-                      model.base_link if parent < 0 else model.link_names[parent],
-                      model.link_names[i])
-    return table
+        rows.add_row(model.body_joint_names[i], _type(model, i), _vector(model.joint_axis[i]),
+                     model.base_link if parent < 0 else model.link_names[parent],
+                     model.link_names[i])
+    return rows
 
 
 def _bodies(model: RobotModel) -> Table:
-    table = _table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]',
-                   'principal moments [kg·m²]')
+    rows = table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]', 'principal moments [kg·m²]')
     for i, name in enumerate(model.link_names):
-        table.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]),
-                      _vector(eigvalsh(model.inertia[i])))
-    return table
+        rows.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]),
+                     _vector(eigvalsh(model.inertia[i])))
+    return rows
 
 
 def _type(model: RobotModel, i: int) -> str:
@@ -232,29 +221,29 @@ def _limits(model: RobotModel) -> Table:
     units = ['m' if slides else 'rad' for slides in model.slides]
     mixed = len(set(units)) > 1
     title = '; '.join(UNITS[unit] for unit in sorted(set(units)))
-    table = _table(f'Limits and friction [{title}]', 'joint', 'lower', 'upper', 'velocity',
-                   'effort', 'damping', 'friction', *['unit'] * mixed)
+    rows = table(f'Limits and friction [{title}]', 'joint', 'lower', 'upper', 'velocity', 'effort',
+                 'damping', 'friction', *['unit'] * mixed, text=('unit',))
     for i, name in enumerate(model.joint_names):
         values = (column[i] for column in (
             model.position_lower, model.position_upper, model.velocity_limit, model.effort_limit,
             model.viscous_friction, model.coulomb_friction))
-        table.add_row(name, *('-' if isinf(v) else f'{v:.4g}' for v in values),
-                      *[units[i]] * mixed)
-    return table
+        rows.add_row(name, *('-' if isinf(v) else f'{v:.4g}' for v in values),
+                     *[units[i]] * mixed)
+    return rows
 
 
 def _gravity(model: RobotModel, pose: ndarray) -> Table:
     from ..dynamics import Dynamics
 
-    table = _table('Gravity', 'joint', 'position', 'effort', 'limit', 'share of limit')
+    rows = table('Gravity', 'joint', 'position', 'effort', 'limit', 'share of limit')
     for i, tau in enumerate(Dynamics(model).gravity(pose)):
         tau, limit = tau if abs(tau) > ZERO_EFFORT else 0.0, model.effort_limit[i]
         share = abs(tau) / limit if limit else inf if tau else 0.0
-        table.add_row(model.joint_names[i], f'{pose[i]:.4g}', f'{tau:.4g}',
-                      '-' if isinf(limit) else f'{limit:.4g}',
-                      Text(f'{share:.1%}' + (' TOO HEAVY' if share > 1 else ''),
-                           'bold red' if share > 1 else ''))
-    return table
+        rows.add_row(model.joint_names[i], f'{pose[i]:.4g}', f'{tau:.4g}',
+                     '-' if isinf(limit) else f'{limit:.4g}',
+                     Text(f'{share:.1%}' + (' TOO HEAVY' if share > 1 else ''),
+                          'bold red' if share > 1 else ''))
+    return rows
 
 
 def _vector(v: ndarray) -> str:
@@ -303,7 +292,9 @@ def changes_table(changes: tuple[Change, ...]) -> Table:
 
 def _share(value: float, signed: bool = False) -> str:
     """Return a share in percent; '-' where there is no number to take one of."""
-    return f'{100 * value:{"+" if signed else ""}.2g} %' if np.isfinite(value) else '-'
+    if not np.isfinite(value):
+        return '-'
+    return f'{float(f"{100 * value:.2g}"):{"+" if signed else ""}g} %'      # 220, not 2.2e+02
 
 
 def _content(source: Path) -> bytes:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from io import TextIOWrapper
@@ -22,6 +22,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
+from rich.text import Text
 import typer
 from typer.core import TyperGroup
 
@@ -30,6 +31,7 @@ from ..errors import (
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
+    from ..model.robot import RobotModel
     from ..nodes.clients.play import Player
     from ..nodes.clients.running_controller import RunningController
     from ..nodes.middleware.client_session import Session
@@ -362,11 +364,20 @@ def print_json(values: Any) -> None:
     typer.echo(json.dumps(plain(values)))
 
 
-def table(title: str, *headings: str) -> Table:
-    """Return an empty table whose first column is left-aligned."""
-    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+def print_doubts(out: Console, model: RobotModel) -> None:
+    """Print the warnings of a model about numbers that are probably wrong."""
+    for sentence in model.warnings:
+        if 'probably' in sentence:
+            out.print(f'! {sentence}', style='yellow', soft_wrap=True)
+
+
+def table(title: str, *headings: str, text: Collection[str] = ()) -> Table:
+    """Return an empty table whose first column, and those of ``text``, are left-aligned."""
+    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                  pad_edge=False, padding=(0, 1, 0, 0))
     for k, heading in enumerate(headings):
-        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
+        found.add_column(Text(heading), overflow='fold',
+                         justify='right' if k and heading not in text else 'left')
     return found
 
 

@@ -15,7 +15,7 @@ import typer
 
 from .options import (
     At, command, console, Locked, locked_joints, MODEL, numbers, ReportFile, Robot, table)
-from ..errors import DemoError, require_modules, SimulationError, writing
+from ..errors import ArgumentError, DemoError, require_modules, SimulationError, writing
 
 if TYPE_CHECKING:
     from ..closed_loop import Simulated
@@ -45,6 +45,9 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     from ..closed_loop import simulate as simulated
     from ..model.robot import units
 
+    if at and motion is not None:
+        raise ArgumentError('--at has no effect with --motion', name='--at', value=at,
+                            remedy='leave it out: the simulation begins where the motion does')
     out = console()
     _, chosen, settings = configured_robot(robot, locked_joints(locked), config, out,
                                            numbers('--at', at))
@@ -54,9 +57,10 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     run = simulated(chosen.model, settings, pose, seconds, asked, record=mcap)
     if csv_file is not None:
         write_csv(csv_file, run.time, run.model.joint_names, run[1:4], run.reference)
-    error, (unit, _) = 1e3 * run.error, units(chosen.model, 'm')
+    error, (unit, of_effort) = 1e3 * run.error, units(chosen.model, 'm')
     shown = table(f'{chosen.name}, {settings.mode}, {seconds:g} s', 'joint',
-                  f'RMS error [{unit}]', f'greatest error [{unit}]', 'greatest effort [N·m | N]')
+                  f'RMS error [{unit}]', f'greatest error [{unit}]',
+                  f'greatest effort [{of_effort}]')
     for i, name in enumerate(chosen.model.joint_names):
         of_joint = error[~np.isnan(error[:, i]), i]
         errors = ('-', '-') if not len(of_joint) else (

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 import yaml
 
+from .options import print_doubts
 from ..catalog.robots import CatalogRobot, load_robot, read_configuration
 from ..control.laws import registry
 from ..control.references.reference_planning import plan
@@ -25,7 +26,6 @@ from ..errors import (
     ArgumentError, check_new, ParameterError, TrajectoryError, UnknownNameError, writing)
 from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
-from ..model.unit_checks import unit_doubts
 from ..nodes.middleware.parameter_files import check_gravity_given, config_path, meant, values_in
 from ..realtime.loop_settings import TRIGGERS
 from ..report.document import hashed
@@ -121,9 +121,7 @@ def configured_robot(robot: str, locked: Mapping[str, float], config: Path | Non
                         root=values.get('root') or None, tip=values.get('tip') or None,
                         gravity=values.get('gravity') or None)
     check_gravity_given(values, chosen.name)
-    for doubt in unit_doubts(chosen.model):
-        if doubt.dynamic:
-            out.print(f'! {doubt.text}', style='yellow', soft_wrap=True)
+    print_doubts(out, chosen.model)
     return values, chosen, _settings(values, out)
 
 

@@ -27,7 +27,7 @@ MIN_EIGENVALUE = 1e-10    # of M with its diagonal scaled to 1
 
 def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     """
-    Return the model with warnings about its bodies, and about units, added.
+    Return the model with warnings about its bodies, units and friction added.
 
     :param massless: whether to 'refuse' joints without inertia or to 'warn' of them; then
         M(q) has no inverse, see :meth:`~.robot.RobotModel.require_inertia`.
@@ -48,6 +48,12 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
         if mass == 0:
             warnings.append(f'link {name!r} has no mass' + (' but inertia' if c > 0 else ''))
     warnings += [doubt.text for doubt in unit_doubts(model)]
+    dry, limit = np.maximum(model.coulomb_friction, model.static_friction), model.effort_limit
+    for i in np.flatnonzero((limit > 0.0) & (dry >= limit)):
+        unit = 'N' if model.slides[i] else 'N·m'
+        warnings.append(f'joint {model.joint_names[i]!r} probably never moves: its dry friction '
+                        f'of {dry[i]:.3g} {unit} is not below its effort limit of {limit[i]:.3g} '
+                        f'{unit}; correct the friction or the limit of the URDF')
     unresisted = _unresisted_joints(model, massless)
     if unresisted:
         warnings.append(f'URDF has no inertia for {_listed("joint", unresisted)}: forward '

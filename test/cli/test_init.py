@@ -5,14 +5,16 @@
 import re
 import sys
 
-from cli.commands import changed, done, refused
+from cli.commands import changed, done, refused, robodyn
 import numpy as np
 import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
+from robodyn_ros import load_urdf, Settings
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings.motion_limits import resting_errors
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.controller import parameters as controller_parameters, robot as node_robot
 from robodyn_ros.nodes.middleware.parameters import Parameters
@@ -98,6 +100,16 @@ def test_gains_suit_loops_and_rotors(file, tmp_path):
     assert 'kg·mm²' in file.read_text()
 
 
+def test_gains_of_an_arm_whose_zero_is_at_a_limit_are_for_its_workspace(file, tmp_path):
+    path = changed(tmp_path, text=ARM)
+    init(path, '--output', file, CHOSEN)
+    assert 'or its mean over the workspace' in ' '.join(file.read_text().replace('#', '').split())
+    gains = suggest_gains(load_urdf(path), None, Settings(rate=1000.0, loop_delay=0.002))
+    values = taken(file)
+    for name in ('stiffness', 'damping', 'acceleration_kp'):
+        assert values[name] == getattr(gains, name).tolist()
+
+
 def test_what_no_urdf_says_is_named(file, tmp_path):
     init('two_link', '--output', file)
     text = ' '.join(file.read_text().replace('#', '').split())
@@ -133,6 +145,16 @@ def test_limits_that_no_drive_has_are_named_and_not_written(file, tmp_path):
     assert '# velocity_limit: [8.0, ?]' in file.read_text()
     values = taken(file)        # whose ranges the parameters check
     assert 0.0 < max(values['goal_tolerance']) <= 0.1
+    path = changed(tmp_path, ('lower="-3.1416" upper="3.1416" effort="30"', 'effort="30"'))
+    assert 'Position range of joint2: lower and upper limit are the same' in init(
+        path, '--output', file, CHOSEN, '--force')
+    path = changed(tmp_path, ('velocity="8"/>\n    <dynamics damping="0" friction="0"/>',
+                              'velocity="8"/><dynamics friction="30"/>'))
+    sentence = "! joint 'joint2' probably never moves: its dry friction of 30 N·m is not below"
+    for said in (init(path, '--output', file, CHOSEN, '--force'), ' '.join(
+            done('inspect', path).output.split()), ' '.join(robodyn(
+                'simulate', path, '--config', file).output.split())):
+        assert sentence in said and 'no warnings' not in said
     path = changed(tmp_path, ('effort="30" velocity="8"', 'effort="30" velocity="0"'))
     said = init(path, '--output', file, CHOSEN, '--force')
     assert 'Velocity limit of joint2: set velocity_limit for all joints; the controller does' \

@@ -80,6 +80,8 @@ CLEAR = 'it is not clear what to write'
     ('check-machine --timing timing.npz', ['timing.npz cannot be read', 'timing_file'], ''),
     ('check-machine --all', ['those of --compile', 'add --compile ROBOT'], ''),
     ('check-machine --compile two_lnik', ["no robot 'two_lnik'", 'did you mean two_link?'], ''),
+    ('simulate two_link --at 0,0 --motion a.yaml', ['--at has no effect with --motion',
+                                                    'leave it out'], ''),
     ('replay flight.mcap', ['flight.mcap cannot be read',
                             'pass a file, all of it, that a flight recorder'], ''),
     ('compare-laws two_link --picture laws.abc', ['laws.abc cannot be written', '--picture'], ''),

@@ -210,7 +210,7 @@ class Scarcity(NamedTuple):
         if not (which := np.flatnonzero(joints)).size:
             return ''
         names = self.joint_names
-        left = ', '.join(f'{self.available[i]:.2g} of {self.effort_limit[i]:.3g} ({names[i]})'
+        left = ', '.join(f'{self.available[i]:.2g} of {self.effort_limit[i]:.4g} ({names[i]})'
                          for i in which)
         least = ', '.join(f'{self.armature[i]:.2g} ({names[i]})' for i in which)
         return (f'the velocity limits leave little effort besides gravity: {left} N·m or N, '

@@ -105,6 +105,8 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
             (~known(model, 'velocity_limit') & ~stopped, 'Velocity limit of {}: set '
              'velocity_limit for all joints; their speed is unlimited otherwise.'),
             (unlimited, 'Position limits of {}: these joints may hit their stops.'),
+            (model.position_lower == model.position_upper, 'Position range of {}: lower and upper '
+             'limit are the same, so that these joints cannot move.'),
             (frictionless, 'Friction of {}: `robodyn identify` estimates it; without it, friction '
              'is not compensated.'),
             (model.armature == 0.0, 'Rotor inertia (armature) of {}: with it, higher gains are '
