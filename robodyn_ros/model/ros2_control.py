@@ -17,10 +17,10 @@ from lxml import etree
 import numpy as np
 
 from .rigid_body import can_exist, rotation_rpy
-from .robot import RobotModel
+from .robot import initial_position, RobotModel
 from .urdf import load_urdf
 from .urdf_xml import MAX_NUMBER, MOMENTS, regular
-from ..errors import InertiaError, ParameterError, UrdfError
+from ..errors import InertiaError, UrdfError
 
 HARDWARE = 'gz_ros2_control/GazeboSimSystem'
 PLUGIN = 'gz_ros2_control::GazeboSimROS2ControlPlugin'
@@ -52,25 +52,21 @@ def gazebo_description(urdf: str | Path, parameters_file: str, position: Sequenc
 
     :param urdf: URDF text, or the path of its file.
     :param parameters_file: path of the parameters of the controller manager.
-    :param position: (nv,) initial position [rad | m]; empty: zero.
+    :param position: as of :func:`~robodyn_ros.model.robot.initial_position`.
     :param locked: positions [rad | m] of joints that do not move.
     :param namespace: of the controller manager.
     :raises UrdfError: the URDF is not supported, or Gazebo would refuse it for its names.
     :raises InertiaError: Gazebo would refuse an inertia, since no rigid body has it.
-    :raises ParameterError: the position has another number of joints.
+    :raises ParameterError: the position has the wrong length or is outside the limits.
     """
     locked = dict(locked or {})
     model = load_urdf(urdf, locked=locked)
-    if len(position) not in (0, model.nv):
-        raise ParameterError(f'{len(position)} initial positions for {model.nv} joints',
-                             name='initial_position', value=list(position),
-                             remedy='pass one for each of ' + ', '.join(model.joint_names))
+    start = dict(zip(model.joint_names, initial_position(model, position)))
     root = strict_urdf(urdf)
     _check_inertias(model)
     _separate_names(root, model.base_link)
     _fix_to_world(root, model)
     _add_missing_mass(root)
-    start = dict(zip(model.joint_names, position or [0.0] * model.nv))
     root.append(_hardware(model, start, locked))
     root.append(_plugin(parameters_file, namespace))
     return etree.tostring(root, encoding='unicode')

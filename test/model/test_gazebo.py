@@ -112,7 +112,7 @@ def test_what_gazebo_would_refuse_or_misplace(text, error, match):
     with pytest.raises(error, match=match) as refused:
         gazebo_description(text, 'a.yaml')
     assert refused.value.remedy
-    with pytest.raises(ParameterError, match='3 initial positions for 2 joints'):
+    with pytest.raises(ParameterError, match='the initial position has 3 elements'):
         gazebo_description(ARM, 'a.yaml', [0.0] * 3)
 
 
