@@ -37,6 +37,9 @@ MIN_EVIDENCE = 20.0    # improvement of the sum of squares over that of SI units
 BALL_VOLUME_RATIO = 4 / 3 * pi * 2.5**1.5    # largest volume over radius of gyration cubed
 FAR_CENTER = 1.5, 3.0   # [m], and in lengths of the chain: centers of mass beyond are an error
 WIDE_BODY = 1.0, 2.0    # [m], and in radii of gyration
+# Mass in motion over the cube of the reach [kg/m³], at least 1 for real robots; with less on at
+# most so long a reach [m], masses are placeholders, as CAD programs write them
+MIN_MASS_DENSITY, LONG_REACH = 0.01, 5.0
 TOO_HEAVY = 10.0        # gravity over the effort limit; at most 4 for real robots
 TOO_SLOW = 0.1          # [rad/s² | m/s²] at the effort limit; at least 1.4 for real robots
 MAX_TURNS = 4 * pi    # [rad]; larger position limits are probably in degrees, up to
@@ -168,9 +171,13 @@ def _body_doubts(model: RobotModel) -> Iterator[str]:
                f'{chain.max():.3g} m long')
         center = np.where(far, 0.0, center)
     reach = float((chain + center).max())
+    size = f'on a reach of {reach:.3g} m'
+    if 0.0 < model.mass.sum() < MIN_MASS_DENSITY * reach**3 and reach < LONG_REACH:
+        yield (f'masses are probably placeholders, or in t, not in kg: {model.mass.sum():.3g} kg '
+               f'in motion {size}')
+        return
     name, radius, density = _bodies(model)
     units = _units(model, reach, radius, density)
-    size = f'on a reach of {reach:.3g} m'
     if units[1] != 'm':
         yield (f'lengths are probably in {units[1]}, not in m: the chain reaches {reach:.3g} m '
                f'with {model.mass.sum():.3g} kg in motion')

@@ -162,17 +162,17 @@ def texts(model):
 
 
 def arm(mass=(2.0, 1.0), com='0 0 0.2', inertia=0.03, limits=3, effort=50, velocity=5,
-        rpy='0 0 0'):
+        rpy='0 0 0', friction=1):
     """Return an arm of two links of 0.4 m; the numbers are those that are exported wrong."""
     link = ('<link name="{}"><inertial><origin xyz="{}"/><mass value="{}"/><inertia ixx="{}" '
             'ixy="0" ixz="0" iyy="{}" iyz="0" izz="{}"/></inertial></link>')
     joint = ('<joint name="j{}" type="revolute"><parent link="{}"/><child link="{}"/>'
              '<origin xyz="0 0 0.4" rpy="{}"/><axis xyz="0 1 0"/><limit lower="{}" upper="{}" '
-             'effort="{}" velocity="{}"/></joint>')
+             'effort="{}" velocity="{}"/><dynamics friction="{}"/></joint>')
     return '<robot name="r"><link name="base"/>' + ''.join(
         link.format(name, com, m, inertia, inertia, inertia / 7.5)
         for name, m in zip('ab', mass)) + ''.join(
-        joint.format(i, parent, child, rpy, -limits, limits, effort, velocity)
+        joint.format(i, parent, child, rpy, -limits, limits, effort, velocity, friction)
         for i, parent, child in ((1, 'base', 'a'), (2, 'a', 'b'))) + '</robot>'
 
 
@@ -248,11 +248,16 @@ def test_a_single_link_in_other_units(name, unit):
     ({'limits': 180, 'velocity': 120}, 'and so are velocity limits of up to 120 rad/s'),
     ({'effort': 0.05}, 'masses or the effort limits are probably in other units: gravity of up'),
     ({'effort': 0.001}, 'accelerates it by'),
+    ({'mass': (1e-5, 1e-5), 'inertia': 1e-4}, 'masses are probably placeholders, or in t, not in '
+                                              'kg: 2e-05 kg in motion on a reach of 1 m'),
+    ({'friction': 50}, "joint 'j1' probably never moves: its dry friction of 50 N·m is not below"),
     ({'rpy': '90 0 0'}, "rpy of joint 'j1', joint 'j2' is probably in degrees: up to 90 rad"),
 ])
 def test_what_a_warning_says(changes, warning):
     assert load_urdf(arm()).warnings == ()
-    assert any(warning in text for text in load_urdf(arm(**changes)).warnings)
+    found = load_urdf(arm(**changes)).warnings
+    assert any(warning in text for text in found)
+    assert 'mass' not in changes or len(found) == 1     # no lengths and inertias in other units
     rail = ARM.replace('<limit lower="0" upper="0.3"', '<limit lower="0" upper="300"')
     assert any("limits of joint 'slide' are probably in mm" in text
                for text in load_urdf(rail).warnings)
