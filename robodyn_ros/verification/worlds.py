@@ -302,8 +302,6 @@ def _as(path: Path, name: str, value: Any, default: Any, entry: Mapping[str, Any
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
             _refuse(path, name, f'has {name}: {value!r}', 'use a list of names')
         return tuple(value)
-    if name == 'truth.locked_positions':
-        default = (0.0,) * len(value) if isinstance(value, list) else (0.0,)
     given = value
     if not isinstance(default, str):
         given = [_number(x) for x in value] if isinstance(value, list) else _number(value)
