@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -226,8 +227,9 @@ class _ModelBuilder:
             (joint.name, relation, data) for joint, relation, data in moving
             if relation.driver == name != joint.name]) for name in names]
         links = tuple(self._body_name(i) for i in range(len(bodies)))
-        columns = {name: np.array([getattr(data, name) for data in driven], float).T.copy()
-                   for name in JOINT_COLUMNS}
+        columns: dict[str, Any] = {
+            name: np.array([getattr(data, name) for data in driven], float).T.copy()
+            for name in JOINT_COLUMNS}
         return RobotModel(
             name=self.robot.name, base_link=self.base, joint_names=names, link_names=links,
             body_joint_names=tuple(joint.name for joint in self.joints),
