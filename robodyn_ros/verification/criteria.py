@@ -41,7 +41,7 @@ class Criterion(NamedTuple):
     :param broken: kinds of violations that break it, each with what :func:`verdict` says of the
         arm; '' for the name of the kind.
     :param figure: without which it does not apply, '' for none.
-    :param healthy: it applies to worlds without an injected fault only.
+    :param healthy: it applies to worlds without a fault only.
     """
 
     name: str
