@@ -14,12 +14,14 @@ from robodyn_ros.control.steps.guard import FAULT
 from robodyn_ros.control.steps.motion_checks import EXACT_FOLLOWING_ERROR
 from robodyn_ros.parallel import in_processes
 from robodyn_ros.verification.arm import MODES
+from robodyn_ros.verification.injection import Scene
 from robodyn_ros.verification.plant_step import TICK
 from robodyn_ros.verification.sensing import Conditions
 from robodyn_ros.verification.trial import rise
-from robodyn_ros.verification.world import Library, Motion, World
+from robodyn_ros.verification.world import Motion, World
 
 from . import arms
+from .table import Subjects
 
 STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
@@ -137,23 +139,17 @@ class Healthy(Motion):
         self._amplitude = np.minimum(self._amplitude, np.maximum(room, 0.0))
 
 
-class Hours:
+class Hours(Subjects):
     """Plays stretches one after the other."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, Library] = {}
-
-    def __call__(self, seed: int) -> Stretch:
+    def stretch(self, seed: int) -> Stretch:
         """Play the stretch of a seed."""
         random = np.random.default_rng([seed, 3])
         robot, kind = arms.ROBOTS[seed % 3], KINDS[seed // 3 % len(KINDS)]
         settings = arms.settings(robot, 'gravity_compensation',
                                  share=float(10.0**random.uniform(*kind.share)), **kind.settings)
         world = World(arms.arm(robot), settings, kind.conditions, 'still', kind.trigger, [seed, 4])
-        if robot not in self._known:
-            self._known[robot] = Library(world.arm.model, settings)
-        subject = self._known[robot]
-        world.subject = subject
+        world.subject = subject = self(Scene(robot), settings)
         subject.begin(world)
         subject.arm()
         if not rise(world):
@@ -168,7 +164,7 @@ class Hours:
 
 def hours(minutes: float, seed: int, jobs: int) -> Iterator[Stretch]:
     """Yield stretches of so many minutes altogether, each robot and each kind in turn."""
-    return in_processes(Hours, Hours.__call__, range(seed, seed + number(minutes)), jobs)
+    return in_processes(Hours, Hours.stretch, range(seed, seed + number(minutes)), jobs)
 
 
 def number(minutes: float) -> int:

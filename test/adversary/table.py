@@ -68,17 +68,18 @@ def title(scene: Scene) -> str:
 
 
 class Subjects:
-    """Controllers of the library, one a robot, and nodes."""
+    """Controllers of the library, one a robot, whose dynamics may be specialized; and nodes."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, Library] = {}
+    def __init__(self, *, specialize: bool = True) -> None:
+        self._specialize, self._known = specialize, dict[str, Library]()
         self._nodes: Any = None
 
     def __call__(self, scene: Any, settings: Any) -> Any:
         """Return the controller of a scene, or of a composition."""
         if scene.path == 'library':
             if scene.robot not in self._known:
-                self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings)
+                self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings,
+                                                   specialize=self._specialize)
             return self._known[scene.robot]
         from .controller_nodes import Nodes  # which needs rclpy
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from adversary import arms, quiet
 from adversary.composition import composition, path_of, Players
-from adversary.table import row, scenes, shown
+from adversary.table import row, scenes, shown, Subjects
 import numpy as np
 import pytest
 from robodyn_ros.verification.catalogue import CATALOGUE
@@ -23,8 +23,7 @@ FEWER = 8               # compositions
 @pytest.fixture(scope='module')
 def two_link():
     """Return the controller of the textbook arm, on dynamics that need no compiling."""
-    return Library(arms.arm('two_link').model, arms.settings('two_link', 'gravity_compensation'),
-                   specialize=False)
+    return Subjects(specialize=False)(Scene(), arms.settings('two_link', 'gravity_compensation'))
 
 
 def run(subject, name, scene, duration=None, seconds=0.5, seed=1):
@@ -53,13 +52,10 @@ def test_what_is_injected_is_seen(two_link):
 
 
 def test_compositions_follow_from_their_seeds():
-    players = Players()
+    players = Players(specialize=False)
     seeds = [seed for seed in range(200) if composition(seed).robot == 'two_link'
              and path_of(seed) == 'library'][:FEWER]
     for seed in seeds:
-        settings = composition(seed).settings()
-        players._known.setdefault('two_link', Library(arms.arm('two_link').model, settings,
-                                                      specialize=False))
         result = players.play(composition(seed))
         assert result.armed and 'exception' not in result.violations, result
     assert players.play(composition(seeds[0])) == players.play(composition(seeds[0]))
@@ -108,9 +104,7 @@ def test_the_table_is_shown(two_link):
 
 def test_healthy_motion_is_quiet(monkeypatch):
     monkeypatch.setattr(quiet, 'STRETCH', 2.0)
-    monkeypatch.setattr(quiet, 'Library', lambda model, settings: Library(
-        model, settings, specialize=False))
-    hours = quiet.Hours()
-    stretches = [hours(3 * k) for k in range(len(quiet.KINDS))]      # two_link, all states
+    hours = quiet.Hours(specialize=False)
+    stretches = [hours.stretch(3 * k) for k in range(len(quiet.KINDS))]      # two_link, all states
     assert [s.reason for s in stretches] == [''] * len(stretches)
     assert quiet.shown(stretches).row_count == 3 * len(stretches)
