@@ -22,7 +22,7 @@ import typer
 from .options import (
     AsJson, At, chosen_robot, command, console, Force, Gravity, Locked, MODEL, print_json, Robot,
     Root, table, Tip)
-from ..errors import check_new, ParameterError, UrdfError, writing
+from ..errors import check_new, ParameterError, writing
 from ..extras import pip_install
 from ..model.resources import robot_names, robot_path
 
@@ -257,12 +257,12 @@ def repair(robot: str, target: Path, force: bool, out: Console) -> None:
     :raises RobodynError: a file cannot be read or written, or an inertia differs too much.
     """
     from ..identification.repair import links_not_judged, repaired_urdf
-    from ..model.urdf_source import expanded, is_xacro
+    from ..model.urdf_source import content_of
 
     if not force:
         check_new([target], '--repair', 'choose another --repair, or --force to replace it')
     source = robot_path(robot)
-    text = expanded(source).encode() if is_xacro(source) else _content(source)
+    text, _ = content_of(source)
     repaired, changes = repaired_urdf(text)
     if without := links_not_judged(text):
         out.print(f'Not checked, for want of mass or inertia: {", ".join(without)}',
@@ -295,11 +295,3 @@ def _share(value: float, signed: bool = False) -> str:
     if not np.isfinite(value):
         return '-'
     return f'{float(f"{100 * value:.2g}"):{"+" if signed else ""}g} %'      # 220, not 2.2e+02
-
-
-def _content(source: Path) -> bytes:
-    try:
-        return source.read_bytes()
-    except OSError as error:
-        raise UrdfError(f'{source} cannot be read ({error.strerror})', name=str(source),
-                        remedy='pass the path of a readable file') from error

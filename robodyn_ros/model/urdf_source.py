@@ -251,7 +251,7 @@ def document(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
 
     :raises UrdfError: the source cannot be read, is too large, or is not XML.
     """
-    content, encoding = _content(source)
+    content, encoding = content_of(source)
     if len(content) > MAX_BYTES:
         raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='URDF',
                         remedy='leave out what is not links and joints')
@@ -270,8 +270,12 @@ def document(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
     return root, warnings
 
 
-def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
-    """Return the bytes of a document, and their encoding if it overrides the declaration."""
+def content_of(source: str | bytes | Path) -> tuple[bytes, str | None]:
+    """
+    Return the bytes of a document, and their encoding if it overrides the declaration.
+
+    :raises UrdfError: the source cannot be read; its size is checked by :func:`document`.
+    """
     if isinstance(source, str) and (not source.strip() or '<' in source):
         try:
             return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
