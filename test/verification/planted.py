@@ -36,6 +36,11 @@ def sound(**more) -> Case:
     return Case(ROBOT, model, settings, default_worlds(model, settings), 0)
 
 
+def short(case: Case, seconds: float = 1.0, **changes) -> Case:
+    """Return a case with short worlds, which may differ in more."""
+    return replace(case, worlds=replace(case.worlds, seconds=seconds, **changes))
+
+
 Change = Callable[[Case], Case]
 
 

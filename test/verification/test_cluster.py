@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worlds on a Dask cluster of separate processes: the same outcomes, whatever happens to them."""
 
-from dataclasses import replace
 import os
 from pathlib import Path
 import signal
@@ -27,8 +26,7 @@ def workers():
 
 
 def brief():
-    case = planted.sound()
-    return replace(case, worlds=replace(case.worlds, seconds=0.5))
+    return planted.short(planted.sound(), 0.5)
 
 
 def test_a_worker_that_is_killed_changes_nothing(workers):
@@ -58,9 +56,9 @@ def test_a_worker_without_the_custom_law_is_refused(workers, tmp_path, monkeypat
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / 'law_of_here.py').write_text(
         Path(planted.__file__).with_name('singular_law.py').read_text())
-    case, mode = brief(), 'law_of_here:SINGULAR'
-    case = replace(case, worlds=replace(case.worlds, modes=(mode,)), settings=replace(
-        case.settings, mode=mode, gains={'spring': [115.0, 16.0]}))
+    mode = 'law_of_here:SINGULAR'
+    case = planted.short(planted.sound(mode=mode, gains={'spring': [115.0, 16.0]}), 0.5,
+                         modes=(mode,))
     with pytest.raises(SimulationError, match='cannot import .* law_of_here'):
         next(results.play_on_cluster(case, range(2), workers.scheduler_address))
 

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 import planted
+from planted import short
 import pytest
 from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
@@ -33,7 +34,6 @@ from typer.testing import CliRunner
 from viewer.browser import check_report
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('few_poses')]
-SHORT = 1.0             # s of a world
 FOUND = {               # planted mistakes and the world that shows each of them first
     'payload of 2 kg declared, none there': '',
     'second motor wired in reverse': 'fault ',
@@ -55,10 +55,6 @@ FOUND = {               # planted mistakes and the world that shows each of them
     '12 bits, velocity by differences': 'STATE_INCONSISTENT',
     'elastic joints of 10 Hz': 'EFFORT_OSCILLATES',
     'play of 10 mrad behind the encoders': 'EFFORT_OSCILLATES'}
-
-
-def short(case, seconds=SHORT):
-    return replace(case, worlds=replace(case.worlds, seconds=seconds))
 
 
 def test_an_outcome_follows_from_seed_and_index(tmp_path):
@@ -90,12 +86,12 @@ def test_the_sound_robot_breaks_nothing():
 @pytest.mark.parametrize('compensates', [True, False])
 def test_zero_efforts_of_an_arm_that_needs_none_are_no_end(compensates):
     """A hand moves it: its velocity is judged, and no effort comes after a last one."""
-    case = short(planted.sound(mode='gravity_compensation', robot_compensates_gravity=compensates))
+    case = planted.sound(mode='gravity_compensation', robot_compensates_gravity=compensates)
     gravity = case.worlds.truth.gravity if compensates else (0.0, 0.0, 0.0)
-    case = replace(case, model=replace(case.model, gravity_vector=np.array(gravity)))
-    case = replace(case, worlds=replace(
-        case.worlds, modes=('gravity_compensation',), fault_share=0.0,
-        truth=replace(case.worlds.truth, compensates_gravity=compensates, gravity=gravity)))
+    case = short(
+        replace(case, model=replace(case.model, gravity_vector=np.array(gravity))),
+        modes=('gravity_compensation',), fault_share=0.0,
+        truth=replace(case.worlds.truth, compensates_gravity=compensates, gravity=gravity))
     player = Player(case, specialize=False)
     played = [player.play(k) for k in range(3)]
     assert {one.world['motion'] for one in played} >= {'hand'}
@@ -118,9 +114,9 @@ def test_planted_mistakes_are_found(name):
     ({'velocity_scale': 0.01}, {}, '')])
 def test_a_joint_that_does_not_reach_its_target_is_named_with_the_cause(changes, truth, cause):
     """In every mode that follows a reference; a motion that is slow enough is no failure."""
-    case = short(planted.sound(goal_tolerance=[0.01, 0.01], coulomb_friction=[0.0], **changes))
-    case = replace(case, worlds=replace(case.worlds, fault_share=0.0, modes=(
-        'joint_impedance',), truth=replace(case.worlds.truth, measures_effort=False, **truth)))
+    case = planted.sound(goal_tolerance=[0.01, 0.01], coulomb_friction=[0.0], **changes)
+    case = short(case, fault_share=0.0, modes=('joint_impedance',), truth=replace(
+        case.worlds.truth, measures_effort=False, **truth))
     player = Player(case, specialize=False)
     found = [one.violations.get('resting', '') for one in map(player.play, range(6))]
     assert any(cause in one and 'joint' in one and ' rad from its target at rest at ' in one
@@ -190,18 +186,17 @@ def test_armings_that_are_refused_or_not():
     assert refused
     # The same worlds with efforts refuse some; a sound arm is played without them, too.
     for plant in (mistake, lambda case: case):
-        case = short(plant(planted.sound()), 0.5)
-        worlds_ = replace(case.worlds, truth=replace(case.worlds.truth, measures_effort=False))
-        player = Player(replace(case, worlds=worlds_), specialize=False)
+        case = plant(planted.sound())
+        truth = replace(case.worlds.truth, measures_effort=False)
+        player = Player(short(case, 0.5, truth=truth), specialize=False)
         assert not any(player.play(index).refusal for index in range(6))
 
 
 def test_readings_repeated_at_rest_are_excused_under_any_law():
     """What drifts unseen for want of friction is no motion that the guard could know of."""
-    case = planted.sound(coulomb_friction=[0.0])
-    case = short(replace(case, worlds=replace(case.worlds, fault_share=1.0, faults=(
+    case = short(planted.sound(coulomb_friction=[0.0]), 2.0, fault_share=1.0, faults=(
         'last reading of a joint repeated', 'last reading repeated',
-        'last reading repeated for 150 ms'))), 2.0)
+        'last reading repeated for 150 ms'))
     one = Player(case, specialize=False).play(1)
     assert not one.bad and one.figures['velocity'] > 1.25
 
@@ -218,8 +213,7 @@ def test_custom_laws(tmp_path, monkeypatch):
     case, found = planted.sound(), []
     for name, text in (('law_a', source), ('law_b', source), ('law_c', source + '# changed')):
         (tmp_path / f'{name}.py').write_text(text)
-        found.append(fingerprint(replace(case, worlds=replace(
-            case.worlds, modes=(f'{name}:SINGULAR',))))['laws'])
+        found.append(fingerprint(short(case, modes=(f'{name}:SINGULAR',)))['laws'])
     assert found[0] == found[1] != found[2]
 
 
@@ -404,9 +398,9 @@ def test_the_boundary_of_a_payload_that_nobody_declares():
 
 def test_what_a_broken_world_turns_on(tmp_path):
     """A payload that nobody declares, between worlds that hold and worlds that break."""
-    case = short(planted.sound(), 0.5)
-    case = replace(case, worlds=replace(case.worlds, fault_share=0.0, ranges={
-        **case.worlds.ranges, 'unknown_payload': (0.0, 4.0)}))
+    case = planted.sound()
+    case = short(case, 0.5, fault_share=0.0, ranges={
+        **case.worlds.ranges, 'unknown_payload': (0.0, 4.0)})
     player = Player(case, specialize=False)
     outcomes = [player.play(k) for k in range(16)]
     found = [*pairs(outcomes, case.worlds)]
