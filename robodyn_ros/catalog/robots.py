@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,13 @@ def write_parameters(path: Path, parameters: Mapping[str, Mapping[str, Any]]) ->
     """Write a ROS parameter file; ``parameters`` are by node and name."""
     path.write_text(yaml.safe_dump({f'/**/{node}': {'ros__parameters': dict(values)}
                                     for node, values in parameters.items()}, allow_unicode=True))
+
+
+def one_line(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    plain = list(value) if isinstance(value, tuple) else value
+    return yaml.safe_dump(plain, default_flow_style=True, width=inf,
+                          allow_unicode=True).removesuffix('\n').removesuffix('\n...')
 
 
 def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,

@@ -12,10 +12,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-import yaml
 
 from .options import print_doubts
-from ..catalog.robots import CatalogRobot, load_robot, read_configuration
+from ..catalog.robots import CatalogRobot, load_robot, one_line, read_configuration
 from ..control.laws import registry
 from ..control.references.reference_planning import plan
 from ..control.references.trajectory import Waypoints
@@ -383,8 +382,7 @@ def suggest(case: Case, outcomes: Sequence[Outcome], jobs: int, out: Console) ->
         return {}
     out.print('suggested parameters, accepted by the controller:')
     for name, value in best.changes.items():
-        out.print(f'  {name}: {yaml.safe_dump(value, default_flow_style=True).splitlines()[0]}',
-                  soft_wrap=True)
+        out.print(f'  {name}: {one_line(value)}', soft_wrap=True)
     return {'changes': best.changes, 'tried': best.tried, 'broken': best.broken,
             'new_worlds': len(shown.after), 'broken_before': before, 'broken_after': after}
 

@@ -5,7 +5,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, MISSING, replace
 from functools import lru_cache
-from math import inf
 from pathlib import Path
 from textwrap import wrap
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ import yaml
 from .catalogue import drawable
 from .injection import FOR_EVER
 from .plant_step import TICK
+from ..catalog.robots import one_line
 from ..control.declare import checked
 from ..control.laws import registry
 from ..control.settings.friction import with_friction
@@ -221,16 +221,16 @@ def text(worlds: Worlds, heading: str) -> str:
     """Return a worlds file with a comment on each entry."""
     lines = [*_comment(heading), '', 'truth:']
     for name, entry in TRUTH.items():
-        lines.append(f'  {name}: {_written(getattr(worlds.truth, name))}    # {entry["meaning"]}')
+        lines.append(f'  {name}: {one_line(getattr(worlds.truth, name))}    # {entry["meaning"]}')
     lines += ['', *_comment('Uncertain quantities, each uniform between two numbers.'),
               'distributions:']
     for q in QUANTITIES:
         unit = f' [{q.unit}]' if q.unit else ''
         lines += [*_comment(f'{q.meaning} Range: {q.source}.', '  '),
-                  f'  {q.name}: {_written(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
+                  f'  {q.name}: {one_line(worlds.ranges[q.name])}' + (f'    #{unit}' * bool(unit))]
     lines.append('')
     for name, entry in REST.items():
-        lines.append(f'{name}: {_written(getattr(worlds, name))}    # {entry["meaning"]}')
+        lines.append(f'{name}: {one_line(getattr(worlds, name))}    # {entry["meaning"]}')
     return '\n'.join(lines) + '\n'
 
 
@@ -342,13 +342,6 @@ def _refuse(path: Path, name: str, problem: str, remedy: str) -> NoReturn:
 
 def _numbers(values: Any) -> tuple[float, ...]:
     return tuple(np.asarray(values, float).tolist())
-
-
-def _written(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    plain = list(value) if isinstance(value, tuple) else value
-    return yaml.safe_dump(plain, default_flow_style=True, width=inf,
-                          allow_unicode=True).removesuffix('\n').removesuffix('\n...')
 
 
 def _comment(sentence: str, indent: str = '') -> list[str]:

@@ -16,6 +16,7 @@ from ..controller import robot
 from ..controller.parameters import law_parameters, TABLE
 from ..middleware.parameter_files import values_in
 from ..middleware.parameters import Parameter, WRITTEN
+from ...catalog.robots import one_line
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
     holding_warning, most_resting_error, resting_error_warning)
@@ -161,7 +162,7 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray 
     declared, unset = {p.name: p for p in TABLE}, _of_urdf(model)
     for name in dict.fromkeys((*PARAMETER_ORDER, *values)):
         if name in values:
-            line = f'    {name}: {_yaml(values[name])}'
+            line = f'    {name}: {one_line(values[name])}'
         elif name in unset:
             line = f'    # {name}: {unset[name]}'
         else:
@@ -171,7 +172,7 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray 
         lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
     lines += ['', '# The same robot for simulation.launch.py', '/**/simulator:',
               '  ros__parameters:']
-    lines += [f'    {theirs}: {_yaml(values[ours])}'
+    lines += [f'    {theirs}: {one_line(values[ours])}'
               for theirs, ours in SIMULATOR_PARAMETERS.items()
               if ours in values]
     return '\n'.join(lines) + '\n'
@@ -180,17 +181,19 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray 
 def _of_urdf(model: RobotModel) -> dict[str, str]:
     """Return values of the URDF as YAML, for the comments on parameters that are not set."""
     def listed(values: ndarray) -> str:
-        return '[' + ', '.join(_number(v) if np.isfinite(v) else '?' for v in values) + ']'
+        return '[' + ', '.join(one_line(v) if np.isfinite(v) else '?'
+                               for v in values.tolist()) + ']'
     zeros = np.zeros(model.nv)
     return {'robot_compensates_gravity': '?',
-            **({'accepted_links': _yaml(list(model.implausible_links))}
+            **({'accepted_links': one_line(list(model.implausible_links))}
                if model.implausible_links else {}),
             **{name: listed(np.where(known(model, name), getattr(model, name), np.nan))
                for name in ('effort_limit', 'velocity_limit')},
-            'motor_test_effort': _number(MOTOR_TEST_EFFORT),
+            'motor_test_effort': one_line(MOTOR_TEST_EFFORT),
             'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
             'coulomb_friction': listed(model.coulomb_friction),
-            'friction_compensation': listed(zeros), 'payload_frame': _quoted(model.link_names[-1]),
+            'friction_compensation': listed(zeros),
+            'payload_frame': one_line(model.link_names[-1]),
             'payload_mass': '0.0', 'payload_com': '[0.0, 0.0, 0.0]',
             'payload_inertia': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]'}
 
@@ -208,28 +211,8 @@ def _comment(text: str, indent: str) -> list[str]:
                 subsequent_indent=f'{indent}# {hanging}', break_on_hyphens=False) or [f'{indent}#']
 
 
-def _yaml(value: Any) -> str:
-    """Return a value in YAML 1.1; floats without exponent, as 1e-07 would be a text."""
-    if isinstance(value, list | tuple):
-        return f'[{", ".join(map(_yaml, value))}]'
-    if isinstance(value, bool):
-        return 'true' if value else 'false'
-    if isinstance(value, float):
-        return _number(value)
-    return str(value) if isinstance(value, int) else _quoted(str(value))
-
-
-def _number(value: float) -> str:
-    return np.format_float_positional(value, trim='0')
-
-
 def _numbers(values: ndarray) -> str:
     return ', '.join(f'{v:.4g}' for v in values)
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a single-quoted YAML scalar."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def parameter_values(file: Path) -> dict[str, Any]:
