@@ -3,7 +3,7 @@
 """Fixtures of the tests of the nodes."""
 
 from contextlib import suppress
-from functools import partial
+from functools import partial, partialmethod
 import gc
 import os
 import pty
@@ -20,8 +20,10 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients import processes
+from robodyn_ros.nodes.controller.node import ControllerNode
 from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.nodes.middleware.middleware import lone_node
+from robodyn_ros.nodes.simulator.node import Simulator
 
 
 @pytest.fixture(scope='module')
@@ -97,6 +99,14 @@ def ends(monkeypatch, capfd):
     yield ends
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Have nodes of this process end as soon as they are ready."""
+    for kind in ControllerNode, Simulator:
+        monkeypatch.setattr(kind, 'run', partialmethod(
+            lambda self, run, spin, over: run(self, spin, lambda: True), kind.run))
 
 
 @pytest.fixture(name='node')
