@@ -127,7 +127,7 @@ def spin(plain):
     assert time.monotonic() - begin < DEADLINE / 2
 
 
-def test_the_plain_does_what_a_look_finds(node, plain):
+def test_the_executor_does_what_a_look_finds(node, plain):
     """Once for each thing that is there, in its own thread; after the end there is no thread."""
     there, done, looks = [], [], []
 
@@ -150,7 +150,7 @@ def test_the_plain_does_what_a_look_finds(node, plain):
     assert done == [] and 'watch' not in {thread.name for thread in threading.enumerate()}
 
 
-def test_nothing_is_looked_for_without_an_plain(node):
+def test_nothing_is_looked_for_without_an_executor(node):
     looks = []
     watch = ChangeMonitor(node, 0.001, lambda: bool(looks.append(0)), lambda: None)
     time.sleep(0.05)
