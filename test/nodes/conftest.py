@@ -17,6 +17,7 @@ from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMU
 import numpy as np
 from processes import DEADLINE, node, Process
 import pytest
+from rclpy.executors import SingleThreadedExecutor
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients import processes
@@ -113,6 +114,15 @@ def brief(monkeypatch):
 def own_node():
     with lone_node('of_the_test') as node:
         yield node
+
+
+@pytest.fixture
+def plain(node):
+    """Return an executor of rclpy that spins the node."""
+    plain = SingleThreadedExecutor(context=node.context)
+    plain.add_node(node)
+    yield plain
+    plain.shutdown()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 
 from processes import DEADLINE
 import pytest
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter
 from rclpy.waitable import NumberOfEntities, Waitable
 from robodyn_ros.nodes.middleware.executor import (
@@ -110,14 +110,6 @@ def test_of_the_clock_topic_only_some_messages_are_taken(node, executor):
     while node.get_clock().now().nanoseconds < sent * 1000:
         assert time.monotonic() < begin + DEADLINE
         executor.spin_once(1.0)
-
-
-@pytest.fixture
-def plain(node):
-    plain = SingleThreadedExecutor(context=node.context)
-    plain.add_node(node)
-    yield plain
-    plain.shutdown()
 
 
 def spin(plain):

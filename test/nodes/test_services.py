@@ -8,50 +8,35 @@ from processes import DEADLINE, until as eventually
 import pytest
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
-import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robodyn_ros.nodes.middleware.client_session import (
     PolledClient, RESEND_INTERVAL, Services, session, until)
+from robodyn_ros.nodes.middleware.middleware import lone_node
 from std_srvs.srv import Trigger
 
 SUCCESS = SetParametersResult(successful=True)
 
 
-class Asked(Node):
-    """A node that listens to questions only when told to."""
-
-    def __init__(self, context):
-        super().__init__('asked', context=context)
-        self.listens = SingleThreadedExecutor(context=context)
-        self.listens.add_node(self)
-        self.declare_parameter('times', 0)
-
-
 @pytest.fixture
 def asked():
-    """In a context of its own, as in another process."""
-    context = rclpy.Context()
-    context.init([])
-    asked = Asked(context)
-    yield asked
-    asked.listens.shutdown()
-    asked.destroy_node()
-    context.shutdown()
+    """Return a node of a context of its own, as in another process, that nobody spins."""
+    with lone_node('asked') as asked:
+        asked.declare_parameter('times', 0)
+        yield asked
 
 
 @pytest.fixture
-def listening(node, asked):
-    """Return what spins both."""
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
+def listening(plain, asked):
+    """Return the executor of the node that asks, and what spins both nodes."""
+    listens = SingleThreadedExecutor(context=asked.context)
+    listens.add_node(asked)
 
     def spin():
-        executor.spin_once(0.02)
-        asked.listens.spin_once(0.02)
-    yield executor, spin
-    executor.shutdown()
+        plain.spin_once(0.02)
+        listens.spin_once(0.02)
+    yield plain, spin
+    listens.shutdown()
 
 
 def test_nothing_is_asked_of_a_node_that_does_not_answer_yet(node, asked, listening):
