@@ -106,6 +106,7 @@ class Process:
     def __init__(self, command: Sequence[str], output: Path, env: Mapping[str, str],
                  cwd: Path | None = None, *, fresh: bool = False):
         self.command, self.output, self._awaited = list(command), output, False
+        self._begin = 0         # bytes of the output that are no more in `text`
         with output.open('wb') as sink:
             self.popen: subprocess.Popen | forked.Forked
             if not fresh and forked.forkable(self.command, env):
@@ -117,8 +118,12 @@ class Process:
 
     @property
     def text(self) -> str:
-        """Everything printed so far."""
-        return self.output.read_text(errors='replace')
+        """Everything printed since `forget`."""
+        return self.output.read_bytes()[self._begin:].decode(errors='replace')
+
+    def forget(self) -> None:
+        """Start the text anew, for a test that shares this process with others."""
+        self._begin = self.output.stat().st_size
 
     def failure(self, problem: str) -> AssertionError:
         """Return what tells of a problem, with the output."""

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the fault tests of nodes."""
 
-import os
-
 from faults.arm import FAULT_TIMES
 from forked import DISCOVERY
 from nodes.bring_up import CONTROLLER
-from processes import node, Process
+from processes import node
 import pytest
 
 GRANTED = 3.0       # s of arming_timeout
@@ -58,7 +56,7 @@ def scope(fixture_name, config):
 
 
 @pytest.fixture(scope=scope)
-def shared(request, tmp_path_factory):
+def shared(request):
     """Yield one RUNNING :class:`LiveArm` for all tests of a module, with its PARAMETERS."""
     from faults.live_arm import LiveArm
     from nodes.remote import Remote
@@ -66,15 +64,12 @@ def shared(request, tmp_path_factory):
     if request.scope == 'function':
         yield request.getfixturevalue('running')(**STAYING, **request.module.PARAMETERS)
         return
-    env = {k: v for k, v in os.environ.items() if not k.startswith('FAST')}
-    folder = tmp_path_factory.mktemp('shared')
-    process = Process(command(**STAYING, **request.module.PARAMETERS), folder / 'process.txt',
-                      {**env, **AT_ONCE, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(folder)})
+    process = request.getfixturevalue('start_once')(
+        command(**STAYING, **request.module.PARAMETERS), env=AT_ONCE)
     remote = Remote(processes=lambda: [process])
     try:
         arm = LiveArm(remote, process)
         arm.bring_up()
         yield arm
     finally:
-        process.kill()
         remote.close()

@@ -154,6 +154,33 @@ def test_emergency_stop_without_a_publisher(controller, remote):
         arm.reset_in_time()
 
 
+def test_a_second_publisher_withdraws_no_emergency_stop():
+    """A pressed button stays pressed when another one, which was not, has come and gone."""
+    with lone_node('of_the_test') as node:
+        topics = stop_topics.StopTopics(node, Arm().controller.cycle_input, lambda: False,
+                                        heartbeat_timeout=0.0, emergency_stop=True)
+        topic, = topics._topics
+
+        def add():
+            publisher = node.create_publisher(Bool, '~/emergency_stop', 10)
+            until(publisher.get_subscription_count)
+            return publisher
+
+        def say(publisher, word):
+            heard = topic._heard
+            publisher.publish(Bool(data=word))
+            until(lambda: topic._heard > heard)
+        button = add()
+        say(button, True)
+        other = add()
+        say(other, False)
+        node.destroy_publisher(other)
+        until(lambda: topic.trouble == '~/emergency_stop says true')
+        say(button, False)
+        until(lambda: not topic.trouble)
+        topics.close()
+
+
 def test_latched_emergency_stop_from_before_the_controller(controller, remote):
     """What was said once, before the controller came, is heard, and only what was said last."""
     publisher = remote.node.create_publisher(Bool, STOP, LATCHED)

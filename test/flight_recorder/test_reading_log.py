@@ -170,25 +170,17 @@ def test_files_that_cannot_be_written(tmp_path, monkeypatch, options, error, why
         make('robodyn_ros.simulation.driver:SimulatedArm', MODEL, options)
 
 
-@pytest.mark.parametrize('part', [0.0, 0.1, 0.5, 0.9, 0.99])
-def test_a_file_that_is_not_whole_is_refused(tmp_path, part):
-    file = tmp_path / 'run.mcap'
-    recorded(file)
+def test_a_file_that_is_damaged_or_not_whole_is_refused(tmp_path):
+    recorded(file := tmp_path / 'run.mcap')
     data = file.read_bytes()
-    file.write_bytes(data[:int(part * len(data))])
-    with pytest.raises(RecordingError, match=f'{file} cannot be read'):
-        make(str(file), MODEL, {})
-
-
-@pytest.mark.parametrize('name', ['stamps.npy', 'rows.npy', 'text.npy'])
-def test_a_damaged_file_is_refused(tmp_path, name):
-    file = tmp_path / 'run.mcap'
-    recorded(file)
-    data = bytearray(file.read_bytes())
-    data[data.index(name.encode()) + 60] ^= 0xff
-    file.write_bytes(data)
-    with pytest.raises(RecordingError, match=f'{file} cannot be read'):
-        make(str(file), MODEL, {})
+    contents = [data[:int(part * len(data))] for part in (0.0, 0.1, 0.5, 0.9, 0.99)]
+    for name in (b'stamps.npy', b'rows.npy', b'text.npy'):
+        at = data.index(name) + 60
+        contents.append(data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:])
+    for content in contents:
+        file.write_bytes(content)
+        with pytest.raises(RecordingError, match=f'{file} cannot be read'):
+            make(str(file), MODEL, {})
 
 
 def test_a_file_of_another_arm_or_kind_is_refused(tmp_path):

@@ -3,7 +3,7 @@
 """Fixtures of the tests of the nodes."""
 
 from contextlib import suppress
-from functools import partial
+from functools import partial, partialmethod
 import gc
 import os
 import pty
@@ -17,11 +17,14 @@ from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, parameters, POSE, SIMU
 import numpy as np
 from processes import DEADLINE, node, Process
 import pytest
+from rclpy.executors import SingleThreadedExecutor
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients import processes
+from robodyn_ros.nodes.controller.node import ControllerNode
 from robodyn_ros.nodes.middleware import node_main
 from robodyn_ros.nodes.middleware.middleware import lone_node
+from robodyn_ros.nodes.simulator.node import Simulator
 
 
 @pytest.fixture(scope='module')
@@ -99,10 +102,27 @@ def ends(monkeypatch, capfd):
         signal.signal(number, handler)
 
 
+@pytest.fixture
+def brief(monkeypatch):
+    """Have nodes of this process end as soon as they are ready."""
+    for kind in ControllerNode, Simulator:
+        monkeypatch.setattr(kind, 'run', partialmethod(
+            lambda self, run, spin, over: run(self, spin, lambda: True), kind.run))
+
+
 @pytest.fixture(name='node')
 def own_node():
     with lone_node('of_the_test') as node:
         yield node
+
+
+@pytest.fixture
+def plain(node):
+    """Return an executor of rclpy that spins the node."""
+    plain = SingleThreadedExecutor(context=node.context)
+    plain.add_node(node)
+    yield plain
+    plain.shutdown()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 from processes import DEADLINE, Process
-from rcl_interfaces.srv import SetParametersAtomically
+from rcl_interfaces.msg import Parameter as ParameterMessage, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -243,6 +244,17 @@ class Remote:
             if COMPILING not in reason:
                 return reason
             time.sleep(1.0)
+
+    def malformed_is_refused(self, node: str) -> None:
+        """Check that both services refuse a parameter of a type that there is not, and why."""
+        wrong = ParameterMessage(name='mode', value=ParameterValue(type=99))
+        answer = self.call(SetParameters, f'{node}/set_parameters', SetParameters.Request(
+            parameters=[wrong, wrong]))
+        assert [result.successful for result in answer.results] == [False, False]
+        assert 'type 99' in answer.results[0].reason
+        answer = self.call(SetParametersAtomically, f'{node}/set_parameters_atomically',
+                           SetParametersAtomically.Request(parameters=[wrong]))
+        assert not answer.result.successful and 'type 99' in answer.result.reason
 
     @property
     def commands(self) -> list[list[float]]:

@@ -7,22 +7,12 @@ import re
 import textwrap
 import time
 
-from builtin_interfaces.msg import Duration
 from nodes.bring_up import POSE
 import numpy as np
 import pytest
 from robodyn_ros import testing
 from robodyn_ros.errors import RosError
 from robodyn_ros.testing import simulated_arm, START_TIMEOUT
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-
-def goal(*positions, seconds=1.0, names=('joint1', 'joint2')):
-    """Return a trajectory to one pose."""
-    whole = int(seconds)
-    return JointTrajectory(joint_names=list(names), points=[JointTrajectoryPoint(
-        positions=list(positions),
-        time_from_start=Duration(sec=whole, nanosec=round(1e9 * (seconds - whole))))])
 
 
 def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
@@ -45,10 +35,11 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
 
 
 @contextmanager
-def longer(*arguments, **parameters):
+def longer(robot, controller):
     """Run the arm of the example after its end: reset, pause, exit codes."""
-    paced = {'real_time_factor': 2.0}       # while it is waited for, it takes no processor
-    with simulated_arm(*arguments, simulator=paced, **parameters) as arm:
+    # While it is waited for, it takes little of a processor
+    with simulated_arm(robot, simulator={'real_time_factor': 2.0, 'rate': 500.0},
+                       controller={**controller, 'rate': 500.0}) as arm:
         yield arm
         end = time.monotonic() + START_TIMEOUT
         with pytest.raises(RosError, match='not RUNNING: the last report is FAULT'):
@@ -71,7 +62,7 @@ def longer(*arguments, **parameters):
             arm.watch(0.1)
             assert arm.time == begin            # paused
             states = arm.run(0.2)
-            assert states.time - begin == pytest.approx(np.arange(0.001, 0.2005, 0.001))
+            assert states.time - begin == pytest.approx(np.arange(0.002, 0.201, 0.002))
             motions.append(states)
         assert np.ptp(motions[0].position, axis=0).min() > 1e-3
         for first, second in zip(motions[0][1:], motions[1][1:]):

@@ -38,14 +38,6 @@ sys.exit(node_main.main(make, None, load=run.load))
 """
 
 
-def test_a_controller_that_ended_is_gone(start, remote):
-    """At once, for everybody: its services are not asked any more."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link')
-    assert remote.change('configure') and controller.interrupt() == 0
-    remote.until(lambda: not remote.node.count_services('/controller/change_state'), 'the end',
-                 deadline=10.0)     # what is not said is believed for 20 s
-
-
 def test_others_are_discovered_while_modules_are_imported(start, remote):
     """By a hidden node, which asks for nothing and is gone when the controller is there."""
     controller = start([sys.executable, '-c', EARLY])
@@ -68,13 +60,31 @@ def test_help_and_unknown_arguments(ends, node):
     assert code == 2 and 'unrecognized arguments: --bogus' in printed
 
 
+@pytest.mark.parametrize(('given', 'why'), [
+    ({'mode': 'own_laws:SPRNG'}, 'own_laws has no Law of the name SPRNG'),
+    ({'mode': 'no_such:LAW'}, 'module no_such cannot be imported'),
+    ({'cpus': [0, -1]}, 'cpus = [0, -1] is refused: every element must be')])
+def test_a_value_that_cannot_be_is_refused_at_the_start(ends, given, why):
+    code, printed = ends(controller.main, *CONTROLLER, *parameters(**given))
+    assert code == 1 and why in printed
+
+
 def test_a_signal_ends_the_wait_for_states(start, remote):
-    """While it is being activated too: the node does not wait for the arming timeout."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'arming_timeout:=60.0', '-p',
-                       'urdf:=two_link', '-p', 'autostart:=true')
+    """
+    While it is being activated too: the node does not wait for the arming timeout.
+
+    It is gone at once, for everybody: its services are not asked any more.
+    """
+    controller = start(node('controller'), *CONTROLLER, *parameters(
+        arming_timeout=60.0, urdf='two_link', autostart=True))
+
+    def services():
+        return remote.node.count_services('/controller/change_state')
+    remote.until(services, 'the controller')
     controller.wait_for_line('arming')
     assert controller.interrupt(deadline=30.0) == 0
     assert remote.commands == []
+    remote.until(lambda: not services(), 'the end', deadline=10.0)      # else believed for 20 s
 
 
 def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):

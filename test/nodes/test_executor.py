@@ -9,7 +9,7 @@ import time
 
 from processes import DEADLINE
 import pytest
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter
 from rclpy.waitable import NumberOfEntities, Waitable
 from robodyn_ros.nodes.middleware.executor import (
@@ -112,14 +112,6 @@ def test_of_the_clock_topic_only_some_messages_are_taken(node, executor):
         executor.spin_once(1.0)
 
 
-@pytest.fixture
-def plain(node):
-    plain = SingleThreadedExecutor(context=node.context)
-    plain.add_node(node)
-    yield plain
-    plain.shutdown()
-
-
 def spin(plain):
     """Wait for one thing to do; it comes long before."""
     begin = time.monotonic()
@@ -127,7 +119,7 @@ def spin(plain):
     assert time.monotonic() - begin < DEADLINE / 2
 
 
-def test_the_plain_does_what_a_look_finds(node, plain):
+def test_the_executor_does_what_a_look_finds(node, plain):
     """Once for each thing that is there, in its own thread; after the end there is no thread."""
     there, done, looks = [], [], []
 
@@ -150,7 +142,7 @@ def test_the_plain_does_what_a_look_finds(node, plain):
     assert done == [] and 'watch' not in {thread.name for thread in threading.enumerate()}
 
 
-def test_nothing_is_looked_for_without_an_plain(node):
+def test_nothing_is_looked_for_without_an_executor(node):
     looks = []
     watch = ChangeMonitor(node, 0.001, lambda: bool(looks.append(0)), lambda: None)
     time.sleep(0.05)

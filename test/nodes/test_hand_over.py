@@ -3,6 +3,7 @@
 """Hand-over between controllers of ros2_control, with a stand-in that has their semantics."""
 
 import signal
+import sys
 from types import SimpleNamespace
 
 from control.rig import Rig, TWO_LINK
@@ -41,8 +42,11 @@ def ros2_control(start):
     stand_in.close()
 
 
-def settled(remote):
-    return np.abs(remote.position() - POSE).max()
+def held(remote, number, most):
+    """Check that the arm is where it was, after so many states more."""
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + number, 'states')
+    assert np.abs(remote.position() - POSE).max() < most
 
 
 def test_an_arm_is_handed_over_by_hand_and_keeps_its_last_effort(start, remote, ros2_control):
@@ -52,15 +56,11 @@ def test_an_arm_is_handed_over_by_hand_and_keeps_its_last_effort(start, remote, 
     controller.wait_for_line('RUNNING')
     assert ros2_control.active == {HOLDER}
     assert ros2_control.switch([FORWARDER], [HOLDER]) == (True, '')
-    before = remote.state_count
-    remote.until(lambda: remote.state_count > before + 100, 'the arm is driven')
-    assert settled(remote) < 0.01
+    held(remote, 100, 0.01)
     assert remote.change('deactivate')
     gravity = np.array(ros2_control.command)
-    before = remote.state_count
-    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
+    held(remote, 50, 0.02)                  # the last effort is g(q), and stays in force
     assert ros2_control.effort == pytest.approx(gravity) and np.abs(gravity).max() > 1.0
-    assert settled(remote) < 0.02           # the last effort is g(q), and stays in force
 
 
 @pytest.fixture
@@ -80,16 +80,12 @@ def test_the_manager_is_asked_to_switch(start, remote, managed):
     start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
     assert remote.change('configure') and remote.change('activate')
     assert managed.active == {FORWARDER}
-    before = remote.state_count
-    remote.until(lambda: remote.state_count > before + 100, 'the arm is driven')
-    assert settled(remote) < 0.01
+    held(remote, 100, 0.01)
     assert 'stop_with' in remote.set('controller', stop_with='zero')
     assert remote.change('deactivate')
     assert managed.active == {HOLDER}
     assert managed.switches == [([FORWARDER], [HOLDER]), ([HOLDER], [FORWARDER])]
-    before = remote.state_count
-    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
-    assert settled(remote) < 0.02
+    held(remote, 50, 0.02)
 
 
 def test_running_means_that_the_forward_controller_is_active(start, remote, managed):
@@ -109,7 +105,7 @@ def test_running_means_that_the_forward_controller_is_active(start, remote, mana
                              r'\(forward_effort_controller is inactive\)')
     assert remote.trigger('/controller/reset') == (True, 'armed')
     assert managed.active == {FORWARDER} and len(managed.switches) == 3
-    assert settled(remote) < 0.05
+    held(remote, 0, 0.05)
     assert remote.change('deactivate') and managed.active == {HOLDER}
 
 
@@ -120,9 +116,7 @@ def test_a_signal_hands_the_arm_back(start, remote, managed, number):
     assert remote.change('configure') and remote.change('activate')
     assert controller.interrupt(by=number) == 0
     assert managed.active == {HOLDER}
-    before = remote.state_count
-    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
-    assert settled(remote) < 0.02
+    held(remote, 50, 0.02)
 
 
 def test_the_manager_knows_what_the_forward_controller_takes(start, remote, managed):
@@ -138,11 +132,17 @@ def test_the_manager_knows_what_the_forward_controller_takes(start, remote, mana
 DEFAULTS = {p.name: p.default for p in TABLE} | {'robot_compensates_gravity': False}
 
 
-@pytest.mark.parametrize('given, commands, said', [
+@pytest.mark.parametrize(('given', 'commands', 'said'), [
     ({'replaced_controllers': [HOLDER]}, COMMANDS, 'without controller_manager'),
     ({'controller_manager': MANAGER}, '/commands', 'not the topic of a forward controller'),
-])
-def test_a_switch_that_cannot_be_is_refused(given, commands, said):
+    ({'controller_manager': MANAGER, 'replaced_controllers': [HOLDER]}, COMMANDS,
+     'nobody would hold the arm'),
+    *(({'controller_manager': MANAGER, 'replaced_controllers': [HOLDER], **held}, COMMANDS,
+       'needs controller_manager_msgs.*ros2 control switch_controllers')
+      for held in ({'stop_with': 'gravity'}, {'robot_compensates_gravity': True}))])
+def test_a_switch_that_cannot_be_is_refused(monkeypatch, given, commands, said):
+    """Controllers are replaced of an arm that somebody holds; the messages are needed last."""
+    monkeypatch.setitem(sys.modules, 'controller_manager_msgs', None)
     with pytest.raises(ParameterError, match=said):
         forward_controller.check_switch(DEFAULTS | given, commands)
 
@@ -180,18 +180,3 @@ def test_motors_are_tested_after_the_switch(fault, refusal):
     rig.run(2.0)
     assert rig.phase == ('FAULT' if fault else 'RUNNING'), rig.controller.reason
     assert rig.controller._v.motor_test.passed.all() != fault
-
-
-@pytest.mark.parametrize('held', [{'stop_with': 'gravity'}, {'robot_compensates_gravity': True}])
-def test_controllers_are_replaced_of_an_arm_that_somebody_holds(held):
-    asked = DEFAULTS | {'controller_manager': MANAGER, 'replaced_controllers': [HOLDER]}
-    with pytest.raises(ParameterError, match='nobody would hold the arm'):
-        forward_controller.check_hand_over(asked, COMMANDS)
-    forward_controller.check_hand_over(asked | held, COMMANDS)
-
-
-def test_without_the_messages_a_manager_is_refused(monkeypatch):
-    monkeypatch.setitem(__import__('sys').modules, 'controller_manager_msgs', None)
-    with pytest.raises(ParameterError, match='needs controller_manager_msgs') as refused:
-        forward_controller.check_switch(DEFAULTS | {'controller_manager': MANAGER}, COMMANDS)
-    assert 'ros2 control switch_controllers' in str(refused.value)

@@ -5,14 +5,13 @@
 import os
 
 from nodes.bring_up import bring_up, CONTROLLER, parameters
-from nodes.test_controller import goal
 import numpy as np
 import own_laws
 from processes import node
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.nodes import controller
 from robodyn_ros.realtime.loop_settings import EXECUTOR, NATIVE
+from trajectories import trajectory_bytes
 
 
 @pytest.fixture(autouse=True)
@@ -23,15 +22,40 @@ def importable(monkeypatch):
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
 
 
-@pytest.mark.parametrize('path', [NATIVE, EXECUTOR])
-def test_it_drives_the_arm(pair, remote, path):
-    """It follows a trajectory; its gains are parameters, checked and changed like any others."""
+def test_refused_when_configured(start, remote):
+    process = start(node('controller'), *CONTROLLER, *parameters(urdf='two_link'))
+    for given, why in (
+            ({'mode': 'own_laws:ALLOCATING'}, 'it allocates memory'),
+            ({'mode': 'own_laws:ENDLESS'}, 'it has not returned'),
+            ({'mode': 'own_laws:SPRING'}, 'needs gains, and spring is not set'),
+            ({'mode': 'gravity_compensation', 'poses': ['low=1.0']}, 'pose low has 1 elements'),
+            ({'poses': ['low=1.0,0.0'], 'external_wrench_frame': 'gripper'},
+             'two_link has no frame gripper: .*tool0')):
+        assert remote.set('controller', **given) == '', why
+        assert not remote.change('configure') and remote.state() == 'unconfigured', why
+        remote.until_line(process, why)
+    assert process.interrupt() == 0
+
+
+def test_it_drives_the_arm(pair, remote):
+    """On two data paths, with gains that are given at the start, or set."""
     _, process = pair({'joint_damping': 1.0, 'real_time_factor': 2.0}, {
-        'mode': 'own_laws:SPRING', 'data_path': path, 'spring': [100.0, 50.0],
-        'damper': [20.0, 5.0]})
+        'mode': 'own_laws:SPRING', 'spring': [100.0, 50.0], 'damper': [20.0, 5.0]})
+    publisher = remote.trajectories()
+    for path in (NATIVE, EXECUTOR):
+        assert remote.set('controller', data_path=path, spring=[100.0, 50.0]) == ''
+        process.forget()
+        drives(remote, process, path, publisher)
+        assert remote.change('deactivate') and remote.change('cleanup')
+        assert remote.trigger('simulator/reset')[0]     # or it would wait for commands
+    assert process.interrupt() == 0
+
+
+def drives(remote, process, path, publisher):
+    """Follow a trajectory; change gains, which are checked like any other parameters."""
     bring_up(remote)
     assert f'own_laws:SPRING, 250 Hz, trigger state, data path {path}' in process.text
-    remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
+    publisher.publish(trajectory_bytes(['joint1', 'joint2'], [1.0], [[0.6, 0.2]]))
     process.wait_for_line('following a trajectory')
     remote.until(lambda: abs(remote.position() - [0.6, 0.2]).max() < 0.01, 'the goal')
     assert remote.set('controller', spring=[120.0, 60.0]) == ''
@@ -41,6 +65,7 @@ def test_it_drives_the_arm(pair, remote, path):
         assert 'was not loaded' in remote.set('controller', mode=unknown)
     assert remote.set('controller', mode='gravity_compensation') == ''
     assert remote.set('controller', mode='own_laws:SPRING') == ''
+    remote.diagnostics = {}
     remote.until(lambda: remote.diagnostics.get('mode') == 'own_laws:SPRING', 'diagnostics')
     assert remote.diagnostics['phase'] == 'RUNNING'
     dynamics = Dynamics(load_urdf('two_link'))
@@ -48,28 +73,3 @@ def test_it_drives_the_arm(pair, remote, path):
     remote.until(lambda: remote.state_count > 100 and remote.command_count, 'states')
     assert np.array(remote.newest_command()) == pytest.approx(
         dynamics.gravity(remote.position()), abs=2.0)
-    assert process.interrupt() == 0
-
-
-def test_refused_when_configured(start, remote):
-    process = start(node('controller'), *CONTROLLER, *parameters(urdf='two_link'))
-    for law, why in (('ALLOCATING', 'it allocates memory'), ('ENDLESS', 'it has not returned'),
-                     ('SPRING', 'needs gains, and spring is not set')):
-        assert remote.set('controller', mode=f'own_laws:{law}') == '', law
-        assert not remote.change('configure') and remote.state() == 'unconfigured', law
-        remote.until_line(process, why)
-    assert remote.set('controller', mode='gravity_compensation', poses=['low=1.0']) == ''
-    assert not remote.change('configure')
-    remote.until_line(process, 'pose low has 1 elements')
-    assert remote.set('controller', poses=['low=1.0,0.0'], external_wrench_frame='gripper') == ''
-    assert not remote.change('configure')
-    remote.until_line(process, 'two_link has no frame gripper: .*tool0')
-    assert process.interrupt() == 0
-
-
-@pytest.mark.parametrize(('law', 'why'), [
-    ('own_laws:SPRNG', 'own_laws has no Law of the name SPRNG'),
-    ('no_such:LAW', 'module no_such cannot be imported')])
-def test_refused_when_it_starts(ends, law, why):
-    code, printed = ends(controller.main, *CONTROLLER, '-p', f'mode:={law}')
-    assert code == 1 and why in printed

@@ -5,14 +5,13 @@
 from contextlib import nullcontext
 import sys
 
-from processes import node
 import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
 from robodyn_ros.nodes import controller, simulator
 from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, rotors, warn_of_unknown
-from robodyn_ros.nodes.middleware import middleware
+from robodyn_ros.nodes.middleware.middleware import lone_node
 from robodyn_ros.nodes.middleware.parameter_files import (
     check_sections, config_path, one_file, unread)
 from robodyn_ros.nodes.middleware.parameters import Parameters
@@ -56,12 +55,9 @@ def test_the_arguments_of_the_node_count(tmp_path, monkeypatch):
     others = ['--ros-args', '--params-file', file_of(tmp_path, 'pilot')]
     for words, accepted in ((['--ros-args'], True), (others, False)):
         monkeypatch.setattr(sys, 'argv', ['controller', *(others if accepted else [])])
-        middleware.start(args=words, context=(context := rclpy.Context()))
-        node = rclpy.create_node('controller', context=context)
-        with nullcontext() if accepted else pytest.raises(ParameterError, match='given.yaml'):
+        with lone_node('controller', words) as node, (
+                nullcontext() if accepted else pytest.raises(ParameterError, match='given.yaml')):
             Parameters(node, ())
-        node.destroy_node()
-        context.shutdown()
 
 
 def test_one_file_gives_each_node_what_its_own_files_give_it(tmp_path):
@@ -74,16 +70,13 @@ def test_one_file_gives_each_node_what_its_own_files_give_it(tmp_path):
     (tmp_path / 'both.yaml').write_text(one_file({
         '/left/controller': ([first, second], {'robot_description': '"<a/>"\n', 'on': True}),
         '/right/controller': ([first], {})}))
-    context = rclpy.Context()
-    rclpy.init(args=['--ros-args', '--params-file', str(tmp_path / 'both.yaml')], context=context)
+    words = ['--ros-args', '--params-file', str(tmp_path / 'both.yaml')]
     found, names = [], ('rate', 'mode', 'spin', 'robot_description', 'on', 'a.x', 'a.y')
     for space in '/left', '/right':
-        one = rclpy.create_node('controller', namespace=space, context=context,
-                                automatically_declare_parameters_from_overrides=True)
-        found.append({name: value.value for name, value in one.get_parameters_by_prefix('').items()
-                      if name in names})
-        one.destroy_node()
-    context.shutdown()
+        with lone_node('controller', words, namespace=space,
+                       automatically_declare_parameters_from_overrides=True) as one:
+            found.append({name: value.value for name, value
+                          in one.get_parameters_by_prefix('').items() if name in names})
     assert found == [
         {'rate': 500.0, 'mode': 'adaptive', 'spin': 0.2, 'robot_description': '"<a/>"\n',
          'on': True, 'a.x': 1, 'a.y': 2},
@@ -140,16 +133,13 @@ def test_what_nothing_reads_is_named(tmp_path):
         f'parameter rte {elsewhere}; did you mean rate?']
 
 
-def test_a_node_says_what_it_does_not_read(start, tmp_path):
+def test_a_node_says_what_it_does_not_read(ends, brief, tmp_path):
     (path := tmp_path / 'given.yaml').write_text(
         '/**: {ros__parameters: {locked_joint: [a], use_sim_time: false}}\n')
-    process = start(node('controller'), '--ros-args', '--params-file', str(path), '-p', 'rte:=1.0',
-                    '-p', 'urdf:=two_link')
-    process.wait_for_line('parameter rte is not read')
-    assert process.text.count('is not read') == 2
-    assert f'locked_joint in {path} is' in process.text
-    assert 'did you mean locked_joints' in process.text
-    assert process.interrupt() == 0
+    code, printed = ends(controller.main, '--ros-args', '--params-file', path, '-p', 'rte:=1.0')
+    assert code == 0 and printed.count('is not read') == 2
+    assert 'parameter rte is not read' in printed and f'locked_joint in {path} is' in printed
+    assert 'did you mean locked_joints' in printed
 
 
 def test_a_configuration_is_a_path_or_one_of_ours(tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ import re
 
 import pytest
 from rcl_interfaces.srv import GetParameters
-import rclpy
 from rclpy.parameter import Parameter as RosParameter
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ParameterError
@@ -16,6 +15,7 @@ from robodyn_ros.nodes import parameter_docs
 from robodyn_ros.nodes.controller import parameters as controller_parameters
 from robodyn_ros.nodes.controller.parameters import LiveSettings
 from robodyn_ros.nodes.controller.robot import named_poses
+from robodyn_ros.nodes.middleware.middleware import lone_node
 from robodyn_ros.nodes.middleware.parameters import Parameter, Parameters
 from robodyn_ros.nodes.simulator import parameters as simulator_parameters
 
@@ -51,15 +51,11 @@ def test_defaults_descriptors_and_all_at_once(node):
 def test_what_somebody_has_set_is_known(node):
     """At the start or later, be it to the default; what is refused was not set."""
     assert Parameters(node, TABLE).given == set()
-    context = rclpy.Context()
-    context.init(['--ros-args', '-p', 'gain:=1.0'])
-    other = rclpy.create_node('other', context=context)
-    p = Parameters(other, TABLE)
-    assert p.given == {'gain'}
-    assert put(other, mode='pd') == '' and put(other, count=99) != ''
-    assert p.given == {'gain', 'mode'}
-    other.destroy_node()
-    context.shutdown()
+    with lone_node('other', ['--ros-args', '-p', 'gain:=1.0']) as other:
+        p = Parameters(other, TABLE)
+        assert p.given == {'gain'}
+        assert put(other, mode='pd') == '' and put(other, count=99) != ''
+        assert p.given == {'gain', 'mode'}
 
 
 @pytest.mark.parametrize(('bad', 'named'), [
@@ -133,18 +129,14 @@ def test_a_named_pose_that_is_none_is_refused(texts, named):
     assert named_poses(['low=-0.4,0.2'], model)['low'].tolist() == [-0.4, 0.2]
 
 
-def test_gains_with_a_bad_value_refuse_their_law(node):
+def test_gains_with_a_bad_value_refuse_their_law():
     """They come from a file; all other parameters can be set as before."""
-    context = rclpy.Context()
-    context.init(['--ros-args', '-p', 'spring:=[10]', '-p', 'mode:=pd'])
-    other = rclpy.create_node('other', context=context)
-    p = Parameters(other, controller_parameters.TABLE)
-    LiveSettings(p, lambda: None, '/commands', lambda: None, print)
-    for _ in range(2):
-        assert 'spring' in put(other, mode='own_laws:SPRING') and p['mode'] == 'pd'
-        assert put(other, damping_rate=9.0) == '' and p['damping_rate'] == 9.0
-    other.destroy_node()
-    context.shutdown()
+    with lone_node('other', ['--ros-args', '-p', 'spring:=[10]', '-p', 'mode:=pd']) as other:
+        p = Parameters(other, controller_parameters.TABLE)
+        LiveSettings(p, lambda: None, '/commands', lambda: None, print)
+        for _ in range(2):
+            assert 'spring' in put(other, mode='own_laws:SPRING') and p['mode'] == 'pd'
+            assert put(other, damping_rate=9.0) == '' and p['damping_rate'] == 9.0
 
 
 def test_gains_are_declared_with_their_law(node):

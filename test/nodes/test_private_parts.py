@@ -9,7 +9,7 @@ import time
 
 from processes import DEADLINE, until
 import pytest
-from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.executors import Executor
 from rclpy.serialization import serialize_message
 from robodyn_ros.errors import DataPathError
 from robodyn_ros.nodes.middleware import client_session, raw_subscription, raw_waitable
@@ -66,7 +66,7 @@ def libraries():
 
 
 @pytest.mark.parametrize('missing', ['librcl.so', 'librcutils.so', 'layout'])
-def test_large_messages_are_taken_by_rclpy(node, monkeypatch, libraries, capfd, missing):
+def test_large_messages_are_taken_by_rclpy(node, plain, monkeypatch, libraries, capfd, missing):
     """The first bytes, the size and the age of each; a warning says what it costs."""
     load = ctypes.CDLL
 
@@ -81,12 +81,9 @@ def test_large_messages_are_taken_by_rclpy(node, monkeypatch, libraries, capfd, 
     messages = raw_waitable.subscribe(node, String, 'text', 10, 10,
                                       lambda data, size: got.append((bytes(data), size)))
     assert isinstance(messages, raw_waitable.CopiedMessages)
-    publisher, executor = node.create_publisher(String, 'text', 10), SingleThreadedExecutor(
-        context=node.context)
-    executor.add_node(node)
+    publisher = node.create_publisher(String, 'text', 10)
     until(lambda: got, lambda: publisher.publish(String(data='a message'))
-          or executor.spin_once(0.02))
-    executor.shutdown()
+          or plain.spin_once(0.02))
     sent = serialize_message(String(data='a message'))
     assert got[0] == (sent[:10], len(sent)) and 0.0 < messages.transit < DEADLINE
     assert 'a message of a megabyte' in capfd.readouterr().err
@@ -131,18 +128,17 @@ def test_callbacks_run_where_rclpy_makes_their_handlers_in_another_way(node, mon
     assert 'OSError: out of order' in said
 
 
-def test_requests_are_sent_where_the_handle_cannot(node, monkeypatch, capfd):
+def test_requests_are_sent_where_the_handle_cannot(node, plain, monkeypatch, capfd):
     """A client of a node of its own sends them, and an executor takes the responses."""
     def answer(request, response):
         response.message = 'done'
         return response
     node.create_service(Trigger, 'ask', answer)
-    server, over = SingleThreadedExecutor(context=node.context), threading.Event()
-    server.add_node(node)
+    over = threading.Event()
 
     def serve():
         while not over.is_set():
-            server.spin_once(0.05)
+            plain.spin_once(0.05)
     monkeypatch.setattr(client_session, 'PRIVATE_CLIENT_METHODS',
                         ('send_request_of_another_version',))
     client = client_session.PolledClient(node, Trigger, '/ask')
@@ -158,5 +154,4 @@ def test_requests_are_sent_where_the_handle_cannot(node, monkeypatch, capfd):
         over.set()
         thread.join()
         client.close()
-        server.shutdown()
     assert capfd.readouterr().err.count('unknown rclpy client') == 1

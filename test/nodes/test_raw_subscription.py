@@ -8,7 +8,6 @@ import time
 
 from processes import until
 import pytest
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
@@ -90,19 +89,16 @@ def test_drain_comes_to_an_end_under_a_flood(node, start):
     assert max(sizes) <= 2
 
 
-def test_an_executor_leaves_the_messages_alone(node):
+def test_an_executor_leaves_the_messages_alone(node, plain):
     subscription, publisher = connect(node)
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
     publisher.publish(JointStateEncoder(NAMES).encode(0, [1, 2], [0, 0], [0, 0]))
     assert subscription.wait(LONG)
     ticks = []
     timer = node.create_timer(0.001, lambda: ticks.append(1))
     while len(ticks) < 5:
-        executor.spin_once()
+        plain.spin_once()
     timer.cancel()
     assert len(subscription.drain()) == 1
-    executor.shutdown()
 
 
 def test_waits_end(node):
@@ -153,13 +149,11 @@ def test_a_long_wait_is_ended_before_its_time(node, end):
 class Reader:
     """A topic on which the test hears itself."""
 
-    def __init__(self, node, most):
-        self.heard = []
+    def __init__(self, node, executor, most):
+        self.heard, self.executor = [], executor
         self.messages = LargeMessages(node, String, 'text', 10, most,
                                       lambda data, size: self.heard.append((bytes(data), size)))
         self.publisher = node.create_publisher(String, 'text', 10)
-        self.executor = SingleThreadedExecutor(context=node.context)
-        self.executor.add_node(node)
         self.until(self.publisher.get_subscription_count)
 
     def until(self, condition):
@@ -167,10 +161,8 @@ class Reader:
 
 
 @pytest.fixture
-def reader(node):
-    reader = Reader(node, 1000)
-    yield reader
-    reader.executor.shutdown()
+def reader(node, plain):
+    return Reader(node, plain, 1000)
 
 
 def test_messages_come_whole_or_with_their_size(reader):

@@ -12,6 +12,7 @@ from robodyn_ros.errors import UrdfError
 from robodyn_ros.nodes.controller import robot
 from robodyn_ros.nodes.controller.robot import RobotDescription
 from robodyn_ros.nodes.middleware import qos
+from robodyn_ros.nodes.middleware.middleware import lone_node
 from robodyn_ros.nodes.topics.publishers import IncompatiblePublishers, unmatched_subscribers
 from robodyn_ros.nodes.topics.trajectory_subscriber import TrajectorySubscriber
 from robots import ARM
@@ -91,17 +92,14 @@ def test_commands_that_do_not_arrive(node, other):
     until(commands.get_subscription_count)
     assert found() == ''
     other.create_subscription(Float64MultiArray, '/commands', print, 1)
-    context = rclpy.Context()       # one process has one type for a topic in each context
-    rclpy.init(context=context)
-    third = rclpy.create_node('third', context=context)
-    third.create_subscription(String, '/commands', print, BEST_EFFORT)
-    until(lambda: "'/third'" in found())
-    reliability, wrong_type = found().split('; ')
+    # One process has one type for a topic in each context
+    with lone_node('third') as third:
+        third.create_subscription(String, '/commands', print, BEST_EFFORT)
+        until(lambda: "'/third'" in found())
+        reliability, wrong_type = found().split('; ')
     assert reliability.startswith("'/other': ") and 'reliab' in reliability.lower()
     assert wrong_type == ("'/third' expects std_msgs/msg/String, not "
                           'std_msgs/msg/Float64MultiArray')
-    third.destroy_node()
-    rclpy.shutdown(context=context)
 
 
 @pytest.mark.parametrize(('urdf', 'refused'), [('two_link', False), ('', True)])
@@ -109,10 +107,9 @@ def test_a_description_that_is_not_used_is_not_refused(node, other, urdf, refuse
     """robot_state_publisher publishes it, in nearly every system, soon after the start."""
     description = RobotDescription(node)
     publisher = other.create_publisher(String, 'robot_description', qos.DESCRIPTION)
-    p = {parameter.name: parameter.default for parameter in robot.PARAMETERS}
     publisher.publish(String(data='<robot name="first"/>'))
     until(description.newest)
-    description.chosen(p | {'urdf': urdf, 'description_timeout': 0.0}, lambda: False)
+    description.chosen(PARAMETERS | {'urdf': urdf, 'description_timeout': 0.0}, lambda: False)
     publisher.publish(String(data='<robot name="second"/>'))
     answers: list[bool] = []
     until(lambda: answers.append(description.replaced()) or 'second' in description.newest())

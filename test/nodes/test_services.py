@@ -3,69 +3,40 @@
 """Answers of services are not lost, and one that does not come is named."""
 
 from threading import Event, Thread
-import time
 
-from processes import DEADLINE
+from processes import DEADLINE, until as eventually
 import pytest
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
-import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robodyn_ros.nodes.middleware.client_session import (
     PolledClient, RESEND_INTERVAL, Services, session, until)
+from robodyn_ros.nodes.middleware.middleware import lone_node
 from std_srvs.srv import Trigger
 
 SUCCESS = SetParametersResult(successful=True)
 
 
-class Asked(Node):
-    """A node that listens to questions only when told to."""
-
-    def __init__(self, context):
-        super().__init__('asked', context=context)
-        self.listens = SingleThreadedExecutor(context=context)
-        self.listens.add_node(self)
-        self.declare_parameter('times', 0)
-
-
 @pytest.fixture
 def asked():
-    """In a context of its own, as in another process."""
-    context = rclpy.Context()
-    context.init([])
-    asked = Asked(context)
-    yield asked
-    asked.listens.shutdown()
-    asked.destroy_node()
-    context.shutdown()
+    """Return a node of a context of its own, as in another process, that nobody spins."""
+    with lone_node('asked') as asked:
+        asked.declare_parameter('times', 0)
+        yield asked
 
 
 @pytest.fixture
-def listening(node, asked):
-    """Return what spins both."""
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
+def listening(plain, asked):
+    """Return the executor of the node that asks, and what spins both nodes."""
+    listens = SingleThreadedExecutor(context=asked.context)
+    listens.add_node(asked)
 
     def spin():
-        executor.spin_once(0.02)
-        asked.listens.spin_once(0.02)
-    yield executor, spin
-    executor.shutdown()
-
-
-def test_answer(node, asked, listening):
-    """A service answers; a second question needs no meeting."""
-    services = Services(node, listening[1])
-    request = SetParametersAtomically.Request(
-        parameters=[Parameter('times', value=3).to_parameter_msg()])
-    assert services.call(SetParametersAtomically, '/asked/set_parameters_atomically', request,
-                         DEADLINE, DEADLINE).result.successful
-    for _ in range(2):
-        got = services.call(GetParameters, '/asked/get_parameters',
-                            GetParameters.Request(names=['times']), DEADLINE, DEADLINE)
-        assert [v.integer_value for v in got.values] == [3]
+        plain.spin_once(0.02)
+        listens.spin_once(0.02)
+    yield plain, spin
+    listens.shutdown()
 
 
 def test_nothing_is_asked_of_a_node_that_does_not_answer_yet(node, asked, listening):
@@ -93,7 +64,9 @@ def test_answer_that_does_not_come(node, asked, listening):
     deaf = Event()
     services = Services(node, lambda: executor.spin_once(0.02) if deaf.is_set() else spin())
     name, request = '/asked/get_parameters', GetParameters.Request(names=['times'])
-    services.call(GetParameters, name, request, DEADLINE, DEADLINE)
+    for _ in range(2):
+        got = services.call(GetParameters, name, request, DEADLINE, DEADLINE)
+        assert [value.integer_value for value in got.values] == [0]
     deaf.set()
     with pytest.raises(TimeoutError, match=f'service {name}: no answer within 0.2 s'):
         services.call(GetParameters, name, request, 0.2, DEADLINE)
@@ -123,15 +96,10 @@ def test_late_responses_do_not_hide_later_ones():
             client.send(Trigger.Request())
             assert client.take() is None
             go_on.set()
-            end = time.monotonic() + 30.0
-            while (newest := client.take()) is None or newest.message != str(len(calls)):
-                assert time.monotonic() < end
-                time.sleep(0.01)
+            eventually(lambda: (newest := client.take()) and newest.message == str(len(calls)))
+            before = len(calls)
             client.send(Trigger.Request())          # and the next one is heard as before
-            while (answer := client.take()) is None:
-                assert time.monotonic() < end
-                time.sleep(0.01)
-            assert int(answer.message) > int(newest.message)
+            eventually(lambda: (newest := client.take()) and int(newest.message) > before)
             client.close()
         finally:
             over.set()

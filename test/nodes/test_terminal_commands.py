@@ -14,8 +14,6 @@ from robodyn_ros.errors import ParameterError, RosError
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robodyn_ros.model.resources import robot_path
 
-JOG = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--linear', '0.1']
-
 
 def keys_of_jog():
     return Jog(np.array([0.1, 0.4]), np.array([0.2, 1.0]), hold=0.5)
@@ -58,13 +56,21 @@ def test_speeds_and_positions_stay_within_their_limits():
     assert checked(task, 0.1, 0.2).tolist() == [0.25, 1.0]
 
 
-def test_an_arm_is_moved_from_a_terminal(pair, remote, terminal):
+ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
+JOG = [*ROBODYN, 'jog', '--sim-time', '--linear', '0.1']
+TEACH = [*ROBODYN, 'teach', '--sim-time', '--wait', '30']
+SIMULATED = {'initial_position': [0.3, 0.9], 'push_duration': 0.3, 'joint_damping': 6.0,
+             'real_time_factor': 3.0}
+CONTROLLED = {'autostart': True, 'task_frame': 'tool0', 'twist_timeout': 1.0}
+
+
+def test_an_arm_is_moved_from_a_terminal(shared, remote, terminal):
     """Along an axis of the base as long as a key is pressed; refused in a mode without a pose."""
     dynamics = Dynamics(load_urdf(robot_path('two_link')))
     dynamics.pose(np.zeros(2), 'tool0')             # compiled before the arm is driven
-    pair({'initial_position': [0.3, 0.9]}, {
-        'autostart': True, 'mode': 'cartesian_impedance', 'task_frame': 'tool0',
-        'twist_timeout': 1.0})[1].wait_for_line('RUNNING')
+    shared.controller.wait_for_line('RUNNING')
+    assert remote.set('simulator', joint_damping=0.0) == ''
+    assert remote.set('controller', mode='cartesian_impedance') == ''
 
     def place():
         return dynamics.pose(remote.position(), 'tool0')[:3, 3]
@@ -74,13 +80,13 @@ def test_an_arm_is_moved_from_a_terminal(pair, remote, terminal):
     remote.until(lambda: 'no motion' in text(), 'the line')
     assert abs(place() - begin).max() < 1e-3
 
-    def moved(key, by):
+    def moved(key):
         press(key)
         remote.listen(0.1)
-        return (place() - begin)[0] * np.sign(by) > abs(by)
-    remote.until(lambda: moved('s', -0.03), 'the motion')
+        return (place() - begin)[0]
+    remote.until(lambda: moved('s') < -0.03, 'the motion')
     assert abs((place() - begin)[1:]).max() < 0.01
-    remote.until(lambda: moved('w', -0.01), 'the way back')
+    remote.until(lambda: moved('w') > -0.01, 'the way back')
     press('q')
     assert process.wait(60.0) == 0, text()
     remote.pass_time(1.0)                  # the reference comes to rest
@@ -89,15 +95,7 @@ def test_an_arm_is_moved_from_a_terminal(pair, remote, terminal):
     assert abs(place() - rest).max() < 1e-3
     with pytest.raises(RosError, match='stdin is not a terminal'):
         jog(0.1, 0.5)
-
-
-ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
-TEACH = [*ROBODYN, 'teach', '--sim-time', '--wait', '30']
-
-
-SIMULATED = {'initial_position': [0.3, 0.9], 'push_duration': 0.3, 'joint_damping': 6.0,
-             'real_time_factor': 3.0}
-CONTROLLED = {'autostart': True}
+    assert remote.set('simulator', joint_damping=SIMULATED['joint_damping']) == ''
 
 
 @pytest.fixture

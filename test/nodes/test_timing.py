@@ -11,7 +11,6 @@ from nodes.test_control_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes import controller
 from robodyn_ros.nodes.controller.flight_recorder import TimingFile
 from robodyn_ros.nodes.controller.parameters import TABLE
 from robodyn_ros.realtime import scheduling
@@ -164,9 +163,3 @@ def test_a_spin_of_a_whole_period_is_refused(change):
     with pytest.raises(ParameterError, match='a part of the period'):
         LoopSettings.of(values | change)
     LoopSettings.of(values | change | {'trigger': 'state'})     # nothing spins
-
-
-def test_a_cpu_that_no_machine_has_is_refused_at_the_start(ends):
-    code, printed = ends(controller.main, '--ros-args', '-p', 'cpus:=[0, -1]')
-    assert code == 1
-    assert 'cpus = [0, -1] is refused: every element must be' in printed

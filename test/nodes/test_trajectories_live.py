@@ -122,4 +122,3 @@ def test_without_tf2_another_frame_is_refused_with_the_remedy():
     message.header.frame_id = 'camera'
     with pytest.raises(TrajectoryError, match="'camera', and tf2_ros is not installed.*base"):
         transforms.to_base(message, 'base')
-    transforms.close()

@@ -29,7 +29,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.middleware.executor import Throttle
 from robodyn_ros.nodes.topics import trajectory_action, trajectory_subscriber
 from robodyn_ros.nodes.topics.trajectory_subscriber import (
-    MAX_MESSAGE_BYTES, MAX_START_DELAY, Request, StreamRate, TrajectorySubscriber)
+    BURST, MAX_MESSAGE_BYTES, MAX_START_DELAY, Request, StreamRate, TrajectorySubscriber)
 from std_msgs.msg import Header
 from thorough import seeds
 from trajectories import trajectory_bytes
@@ -255,24 +255,6 @@ def test_each_refusal_says_why(desk, capfd):
     assert desk.send(goal())
 
 
-def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
-    """It does not fill the disk; all are counted, and what was not said is told with the next."""
-    for _ in range(500):
-        assert not desk.send(goal(points=[point(0.4)]))
-    assert desk.references.refused == 500
-    said = capfd.readouterr().err
-
-    def told():
-        return said.count('trajectory refused') + sum(
-            map(int, re.findall(r'or none \((\d+) more before it', said)))
-    end = time.monotonic() + 60.0
-    while 'more before it' not in said or told() != desk.references.refused:
-        assert time.monotonic() < end, (told(), desk.references.refused)
-        assert not desk.send(goal(points=[point(0.4)]))
-        said += capfd.readouterr().err
-    assert said.count('trajectory refused') < 500
-
-
 def test_names_do_not_forge_the_log(desk, capfd):
     """A name is quoted with its line ends, escapes, right-to-left marks and bytes spelled out."""
     forged = 'x\n[INFO] [1.0] [controller]: RUNNING \x1b[2J\r\u202e\u2028'
@@ -285,20 +267,21 @@ def test_names_do_not_forge_the_log(desk, capfd):
     assert all(c.isprintable() for line in lines for c in line) and r'\udcff' in lines[1]
 
 
-def test_a_stream_of_trajectories_is_not_all_logged(desk, capfd):
-    """As many a second as teleoperation sends would flood the log."""
+def test_a_stream_is_not_all_logged(desk, capfd, monkeypatch):
+    """What is followed, as teleoperation sends it, nor what is refused: all are counted."""
     for _ in range(30):
         assert desk.send(goal(points=[point(*POSE, at=9.0)]))
     said = capfd.readouterr().err
     assert 10 <= said.count('following a trajectory of 1 waypoints') < 15
     assert desk.references.accepted == 30
-
-
-def test_lines_that_were_not_logged_are_counted():
-    throttle = Throttle(2.0, 0.0)
-    assert [throttle.line(str(k)) for k in range(5)] == ['0', '1', '', '', '']
-    throttle._left = 1.0
-    assert throttle.line('then') == 'then (3 more before it)'
+    monkeypatch.setattr(desk.references, '_warnings', throttle := Throttle(BURST, 1e-3))
+    for _ in range(int(BURST) + 5):
+        assert not desk.send(goal(points=[point(0.4)]))
+    throttle._when -= 1e3       # s, for one more
+    assert not desk.send(goal(points=[point(0.4)]))
+    said = capfd.readouterr().err
+    assert said.count('trajectory refused') == BURST + 1
+    assert said.count(' (5 more before it)') == 1 and desk.references.refused == BURST + 6
 
 
 def test_one_publisher_only(desk, capfd):

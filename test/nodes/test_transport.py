@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+from forked import FORKED
 from nodes.bring_up import CONTROLLER
 from nodes.closed_loop import each_trigger, each_way, POSE, Rig
 import numpy as np
@@ -31,7 +32,7 @@ MODES = {
     'gravity_compensation': {},
 }
 
-WITHOUT_FILE = """
+WITHOUT_FILE = FORKED + """
 import sys
 sys.modules['robodyn_ros.realtime.native.loop'] = None
 from robodyn_ros.nodes.controller import main

@@ -16,19 +16,19 @@ import subprocess
 import sys
 import time
 
+# This folder is in the path of the program
+import bring_up
+from bring_up import parameters, POSE
+
 ROBOT, OPERATOR = '10.77.0.1', '10.77.0.2'
 DEADLINE = 120.0                # s
-POSE, TARGET = [0.3, 0.5], [0.5, 0.3]
+TARGET = [0.5, 0.3]
 # The loop is on one host; the heartbeat crosses
-CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'mode:=joint_impedance', '-p',
-              'stiffness:=[400.0, 100.0]', '-p', 'damping:=[40.0, 10.0]', '-p',
-              'acceleration_limit:=[20.0]', '-p',
-              'robot_compensates_gravity:=false', '-p', 'autostart:=true', '-p',
-              'heartbeat_timeout:=1.5', '-p', 'use_sim_time:=true', '-p', 'trigger:=state',
-              '-p', 'state_timeout:=1.0', '-p', 'late_limit:=1.0', '-p', 'rate:=500.0']
-SIMULATOR = ['-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}', '-p', 'lockstep:=true',
-             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p',
-             'lockstep_settle:=0.2', '-p', 'rate:=500.0', '-p', 'real_time_factor:=1.0']
+CONTROLLER = [*bring_up.CONTROLLER, *bring_up.IN_STEP, *parameters(
+    urdf='two_link', mode='joint_impedance', damping=[40.0, 8.0], autostart=True,
+    heartbeat_timeout=1.5)]
+# It goes on after a fault, without commands
+SIMULATOR = [*bring_up.SIMULATOR, *bring_up.LOCKSTEP, *parameters(lockstep_timeout=2.0)]
 # What a bad wireless link does, in both directions
 FAULTS = {'delay': 0.02, 'jitter': 0.01, 'loss': 0.2, 'duplicate': 0.05}
 
@@ -54,8 +54,8 @@ def cable(other, faults):
 
 
 def node(name, arguments, log):
-    return subprocess.Popen([sys.executable, '-m', f'robodyn_ros.nodes.{name}', '--ros-args',
-                             *arguments], stdout=log, stderr=log)
+    return subprocess.Popen([sys.executable, '-m', f'robodyn_ros.nodes.{name}', *arguments],
+                            stdout=log, stderr=log)
 
 
 def main():

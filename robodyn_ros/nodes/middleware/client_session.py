@@ -11,15 +11,13 @@ import time
 from typing import Any
 
 from rcl_interfaces.srv import GetParameterTypes
-import rclpy
 from rclpy.client import Client
-from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 
 from .executor import CoarseClockExecutor
-from . import middleware
+from .middleware import lone_node
 from .raw_subscription import LeftAlone, own_executor
 
 REPLY_POLL_PERIOD = 0.002    # [s]
@@ -167,22 +165,16 @@ def session(name: str, sim_time: bool = False,
     over = threading.Event()
     before = {number: signal.signal(number, lambda *_: over.set())
               for number in (signal.SIGINT, signal.SIGTERM)}
-    context = Context()
     try:
-        middleware.start(args=[*arguments], context=context)
-        node = rclpy.create_node(
-            name, context=context, enable_rosout=False, start_parameter_services=False,
-            parameter_overrides=[Parameter('use_sim_time', value=sim_time)])
-        executor = CoarseClockExecutor(context)
-        executor.add_node(node)
-        try:
-            yield Session(node, executor, over)
-        finally:
-            executor.shutdown()
-            with middleware.farewell(context):
-                node.destroy_node()
+        with lone_node(name, arguments, enable_rosout=False, start_parameter_services=False,
+                       parameter_overrides=[Parameter('use_sim_time', value=sim_time)]) as node:
+            executor = CoarseClockExecutor(node.context)
+            executor.add_node(node)
+            try:
+                yield Session(node, executor, over)
+            finally:
+                executor.shutdown()
     finally:
-        context.try_shutdown()
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -19,6 +19,8 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
+from .raw_subscription import RCLError
+
 ERROR_PAUSE = 1.0    # [s] without polling after an exception
 
 
@@ -127,23 +129,23 @@ class CoarseClockExecutor(SingleThreadedExecutor):
     """
     Executor that takes the newest message of `/clock` once every CLOCK_PERIOD of wall time.
 
-    The clocks of its nodes lag by at most as much; a control loop has its own clock.
+    The clocks of its nodes lag by at most as much; a control loop has its own clock. A thread
+    takes the messages: a turn of the executor takes two milliseconds for all the entities of a
+    controller.
     """
 
     def __init__(self, context: Context):
         super().__init__(context=context)
         self._clock_topic: Subscription | None = None
-        self._clock_topic_due = 0.0
+        self._clock_thread = threading.Thread(target=self._take_clock, name='clock', daemon=True)
+        self._over = threading.Event()
 
-    def spin_once(self, timeout_sec: Any = None) -> None:
-        """Wait for a callback and run it; on simulation time at most CLOCK_PERIOD."""
-        if self._clock_topic is not None:
-            # Taken without a wait, which takes a millisecond for all the entities of a controller
-            if time.monotonic() >= self._clock_topic_due:
-                self._clock_topic_due = time.monotonic() + CLOCK_PERIOD
-                self._take_clock(self._clock_topic)
-            timeout_sec = CLOCK_PERIOD if timeout_sec is None else min(timeout_sec, CLOCK_PERIOD)
-        super().spin_once(timeout_sec)
+    def shutdown(self, timeout_sec: Any = None) -> bool:
+        """End the thread and the executor."""
+        self._over.set()
+        if self._clock_thread.is_alive():
+            self._clock_thread.join()
+        return super().shutdown(timeout_sec)
 
     def can_execute(self, entity: Any) -> bool:
         """Return whether the callback of an entity may run, other than that of `/clock`."""
@@ -151,21 +153,24 @@ class CoarseClockExecutor(SingleThreadedExecutor):
             return False
         if isinstance(entity, Subscription) and entity.msg_type is Clock:
             self._clock_topic = entity
+            if self._clock_thread.ident is None:
+                self._clock_thread.start()
         if self._clock_topic is None:
             return True
         # Its events as well: in Fast DDS, messages also wake waits for events of a subscription
         events: Any = self._clock_topic.event_handlers      # annotated as a single one in Jazzy
         return entity is not self._clock_topic and entity not in events
 
-    @staticmethod
-    def _take_clock(topic: Any) -> None:
-        try:
-            with topic.handle:
-                taken = topic.handle.take_message(topic.msg_type, topic.raw)
-        except InvalidHandle:       # simulation time has been given up
-            return
-        if taken is not None:
-            topic.callback(taken[0])
+    def _take_clock(self) -> None:
+        while not self._over.wait(CLOCK_PERIOD):
+            topic: Any = self._clock_topic
+            try:
+                with topic.handle:
+                    taken = topic.handle.take_message(topic.msg_type, topic.raw)
+                if taken is not None:
+                    topic.callback(taken[0])
+            except (InvalidHandle, RCLError):   # simulation time, the node or its context is gone
+                continue
 
 
 class TolerantExecutor(CoarseClockExecutor):

@@ -213,16 +213,23 @@ def discovering_since(node: Node) -> float:
 
 
 @contextmanager
-def lone_node(name: str) -> Iterator[Node]:
-    """Yield a node of a context of its own, without arguments of ROS, and end both."""
+def lone_node(name: str, arguments: Sequence[str] = (), **options: Any) -> Iterator[Node]:
+    """
+    Yield a node of a context of its own, and end both.
+
+    :param arguments: of ROS, beginning with ``--ros-args``.
+    :param options: of ``rclpy.create_node``.
+    """
     context = Context()
-    start(args=[], context=context)
-    node = rclpy.create_node(name, context=context)
     try:
-        yield node
+        start(args=[*arguments], context=context)
+        node = rclpy.create_node(name, context=context, **options)
+        try:
+            yield node
+        finally:
+            # In this order: a node that goes after its context may crash the middleware
+            if context.ok():
+                with farewell(context):
+                    node.destroy_node()
     finally:
-        # In this order: a node that goes after its context may crash the middleware
-        if context.ok():
-            with farewell(context):
-                node.destroy_node()
         context.try_shutdown()

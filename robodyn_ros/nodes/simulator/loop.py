@@ -4,7 +4,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from queue import Empty, SimpleQueue
 import threading
 import time
@@ -15,7 +15,7 @@ from numpy import ndarray
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ..middleware.raw_subscription import ExecutorSubscription, SerializedSubscription
-from ...errors import ParameterError, RobodynError, UnknownNameError
+from ...errors import ParameterError, RobodynError, SimulationError, UnknownNameError
 from ...realtime.periodic_timer import Grid, sharpen_timers
 from ...simulation.drive import Drive
 from ...simulation.plant import Obstacle, Plant, PlantState
@@ -25,6 +25,7 @@ from ...wire.decoders import ACCEPTED, REASONS
 MAX_CATCH_UP = 0.1    # [s] of wall time that physics makes up for after an overrun
 COMMAND_WAIT_SLICE = 10_000_000    # [ns] after which a wait for a command serves other requests
 PAUSE_SLICE = 0.001    # [s] after which a pause serves other requests
+END_CHECK_PERIOD = 0.1    # [s] between two looks whether the loop of a request has ended
 
 T = TypeVar('T')
 
@@ -97,16 +98,20 @@ class SimulatorLoop:
         if self.running:
             self._thread.join()
 
-    def call(self, function: Callable[[], T], timeout: float = 60.0) -> T:
+    def call(self, function: Callable[[], T]) -> T:
         """
         Run ``function`` in the thread of the loop between two periods; return its result.
 
-        :raises TimeoutError: if it did not come to it within ``timeout`` [s].
+        :raises SimulationError: the loop has ended before it.
         """
         future: Future = Future()
         self._requests.put((function, future))
         self._commands.wake()
-        return future.result(timeout)
+        while not wait([future], END_CHECK_PERIOD).done:
+            if not self.running and not future.done():
+                raise SimulationError('the simulation has ended', name='simulator',
+                                      remedy='start the simulator again')
+        return future.result()
 
     def restart(self) -> None:
         """Forget commands that wait and run freely; on the thread of the loop only."""

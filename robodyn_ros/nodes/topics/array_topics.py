@@ -27,8 +27,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
-from .publishers import several
-from .trajectory_subscriber import BURST, Follower, RATE
+from .publishers import LET_ONE_REMAIN, several
+from .trajectory_subscriber import BURST, clock_offset, Follower, RATE
 from ..middleware import raw_waitable
 from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
@@ -86,8 +86,7 @@ class ArraySubscriber:
             self._looked = now
             self._trouble = several(self._node, self._topic, self._name)
         if self._trouble:
-            raise ArgumentError(self._trouble, name=self._name, remedy='let one remain; one that '
-                                'was killed is gone after 20 s')
+            raise ArgumentError(self._trouble, name=self._name, remedy=LET_ONE_REMAIN)
         try:
             message: Any = deserialize_message(data.tobytes(), Float64MultiArray)
         except RuntimeError as error:
@@ -97,13 +96,12 @@ class ArraySubscriber:
 
     def _time(self, follower: Follower, stamp: float) -> float:
         """Return the time of a stamp on the clock of the controller [s]."""
-        now = follower.now()
-        here = now if follower.on_ros_time else 1e-9 * self._node.get_clock().now().nanoseconds
-        if not abs(stamp - here) <= MAX_STAMP_OFFSET:
-            raise ArgumentError(f'the time stamp of the {self._name} is {stamp - here:.3f} s from '
-                                'now', name='stamp', value=stamp, remedy='stamp it with the time '
-                                'of the joint state that it belongs to')
-        return stamp + now - here
+        measured = stamp + clock_offset(self._node, follower)
+        if not abs(ahead := measured - follower.now()) <= MAX_STAMP_OFFSET:
+            raise ArgumentError(f'the time stamp of the {self._name} is {ahead:.3f} s from now',
+                                name='stamp', value=stamp, remedy='stamp it with the time of the '
+                                'joint state that it belongs to')
+        return measured
 
 
 def policy_message(joint_names: Sequence[str], stamp: float, effort: ndarray, position: ndarray,
@@ -239,9 +237,8 @@ class CouplingTopics:
         if (follower := self._coupled()) is None:
             return
         controller = follower.controller
-        state, now = controller.coupling_state(), follower.now()
-        here = now if follower.on_ros_time else 1e-9 * self._node.get_clock().now().nanoseconds
-        stamp = float(controller.memory['time'][0]) - now + here
+        state = controller.coupling_state()
+        stamp = float(controller.memory['time'][0]) - clock_offset(self._node, follower)
         self._publisher.publish(coupling_message(state, stamp))
 
 

@@ -28,6 +28,7 @@ DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that
 ANSWERED, UNANSWERED = 0.7, 2.0
 UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
 NAMELESS = 'a node whose name is not known yet'
+LET_ONE_REMAIN = 'let one remain; one that was killed is gone after 20 s'    # remedy of several
 LOOP, TIMING = 'control loop', 'timing'     # subjects of the diagnostics of a controller
 
 

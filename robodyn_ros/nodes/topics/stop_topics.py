@@ -13,7 +13,8 @@ All are std_msgs/Bool, and for all silence is a stop:
   ``guiding_timeout``, makes it hold its pose.
 
 Two publishers of one topic are a stop as well: the second would hide that the first has died, or
-overwrite its message. Each topic has a thread that receives its messages independently of the
+overwrite its message. A stop that either of them says ends when the one that is left permits
+motion. Each topic has a thread that receives its messages independently of the
 executor and of ROS time, and writes the result to the input of the control cycle, which itself
 sees to the end of a permission.
 
@@ -53,7 +54,7 @@ class BoolTopic:
     A topic of words, true or false, with its thread.
 
     :param profiles: of the subscriptions: the first is waited for, others receive messages that
-        were published before it.
+        were published before it, and later ones as well.
     :param changed: called by the thread after each check.
     """
 
@@ -87,9 +88,9 @@ class BoolTopic:
             self.trouble = f'{self._name} cannot be heard: {error}'
             self._changed()
 
-    def _count(self) -> None:
-        """Find out who publishes, once in POLL_PERIOD."""
-        if (now := time.monotonic()) >= self._count_again:
+    def _count(self, *, at_once: bool = False) -> None:
+        """Find out who publishes, once in POLL_PERIOD or ``at_once``."""
+        if (now := time.monotonic()) >= self._count_again or at_once:
             self._count_again = now + POLL_PERIOD
             self._publishers = publisher_names(self._node, self._topic)
 
@@ -131,16 +132,15 @@ class StopTopic(BoolTopic):
         return min(POLL_PERIOD, 0.25 * self._timeout)
 
     def _look(self) -> None:
-        words = self._subscriptions[0].drain()
-        for latched in self._subscriptions[1:]:
-            earlier = latched.drain()
-            if self._heard == -inf and not words:       # later messages arrive on both
-                words = earlier[-1:]
-        allows = [word(m) is PERMITTING_VALUE[self.reason] for m in words]
-        if words:
-            self._heard, self._stop_word = time.monotonic(), not allows[-1]
-        self._count()
+        allows = [word(message) is PERMITTING_VALUE[self.reason]
+                  for subscription in reversed(self._subscriptions)
+                  for message in subscription.drain()]
         now = time.monotonic()
+        self._count(at_once=bool(allows) and self._stop_word)
+        if allows:
+            stopped = self._stop_word or not all(allows)
+            self._heard = now
+            self._stop_word = not allows[-1] or len(self._publishers) > 1 and stopped
         if len(self._publishers) > 1:
             trouble = self._several()
         elif self.reason == guard.EMERGENCY_STOP and not self._publishers:

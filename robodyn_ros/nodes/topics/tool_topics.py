@@ -15,9 +15,9 @@ from rclpy.parameter import Parameter
 from rclpy.time import Time
 from std_msgs.msg import Float64MultiArray, Header
 
-from .publishers import several
+from .publishers import LET_ONE_REMAIN, several
 from .trajectory_subscriber import (
-    BURST, check_received, Follower, INFO_BURST, INFO_RATE, LEAD, RATE)
+    BURST, check_received, clock_offset, Follower, INFO_BURST, INFO_RATE, LEAD, RATE)
 from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
 from ...control.steps import guard
@@ -42,12 +42,6 @@ class FrameTransforms:
         except ImportError:
             tf2_ros = None
         self._tf2 = tf2_ros
-
-    def close(self) -> None:
-        """Stop listening."""
-        if self._listener is not None:
-            self._listener.unregister()
-            self._buffer = self._listener = None
 
     def to_base(self, message: PoseStamped, base: str) -> tuple[np.ndarray, np.ndarray]:
         """
@@ -151,8 +145,7 @@ class PoseSubscriber:
                                   remedy='activate it first')
         for name in EXCLUSIVE_TOPICS if topic in EXCLUSIVE_TOPICS else (topic,):
             if trouble := several(self._node, self._topics[name], name):
-                raise TrajectoryError(trouble, name=name, remedy='let one remain; one that was '
-                                      'killed is gone after 20 s')
+                raise TrajectoryError(trouble, name=name, remedy=LET_ONE_REMAIN)
         return follower
 
     def _check_frame(self, header: Header, *frames: str) -> None:
@@ -166,10 +159,9 @@ class PoseSubscriber:
     def _check_age(self, follower: Follower, message: Any) -> None:
         """Refuse a message that is not of now."""
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        here = (follower.now() if follower.on_ros_time
-                else 1e-9 * self._node.get_clock().now().nanoseconds)
-        if stamp and not abs(stamp - here) <= MAX_TARGET_AGE:
-            raise TrajectoryError(f'its time stamp is {stamp - here:.3f} s from now',
+        ahead = stamp + clock_offset(self._node, follower) - follower.now()
+        if stamp and not abs(ahead) <= MAX_TARGET_AGE:
+            raise TrajectoryError(f'its time stamp is {ahead:.3f} s from now',
                                   name='stamp', value=stamp,
                                   remedy='stamp it with the time of now, or with zero')
 
@@ -233,7 +225,7 @@ class PayloadSubscriber:
         if controller.phase == guard.FAULT:
             return 'the controller is in FAULT: reset it first'
         if trouble := several(self._node, self._topic, 'payload'):
-            return f'{trouble}: let one remain; one that was killed is gone after 20 s'
+            return f'{trouble}: {LET_ONE_REMAIN}'
         return ''
 
     def _set(self, values: dict[str, Any]) -> str:

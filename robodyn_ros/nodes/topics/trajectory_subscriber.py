@@ -14,7 +14,7 @@ from numpy import ndarray
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from .publishers import several
+from .publishers import LET_ONE_REMAIN, several
 from ..middleware import raw_waitable
 from ..middleware.executor import Throttle
 from ...control.controller.controller import Controller
@@ -133,6 +133,13 @@ class Follower(Protocol):
         """Return the time on the clock of the controller [s]."""
 
 
+def clock_offset(node: Node, follower: Follower) -> float:
+    """Return the time of a follower minus that of stamps [s], 0 on ROS time."""
+    if follower.on_ros_time:
+        return 0.0
+    return follower.now() - 1e-9 * node.get_clock().now().nanoseconds
+
+
 class Request(NamedTuple):
     """Requested waypoints; ``start`` [s] on the clock of ``follower``, perhaps ``at_once``."""
 
@@ -218,8 +225,7 @@ class TrajectorySubscriber:
         now = follower.now()
         self.look()
         if self.trouble:
-            _refuse(self.trouble, 'joint_trajectory', 'let one remain; one that was killed is '
-                                                      'gone after 20 s')
+            _refuse(self.trouble, 'joint_trajectory', LET_ONE_REMAIN)
         message = JointTrajectoryMessage(data)
         if message.waypoints > MAX_WAYPOINTS:
             _refuse(f'{message.waypoints} waypoints', 'points', f'use at most {MAX_WAYPOINTS}')
@@ -243,9 +249,7 @@ class TrajectorySubscriber:
         at_once = now + lead + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
             return at_once, 0.0, True
-        start = 1e-9 * message.stamp_ns
-        if not follower.on_ros_time:
-            start += now - 1e-9 * self._node.get_clock().now().nanoseconds
+        start = 1e-9 * message.stamp_ns + clock_offset(self._node, follower)
         if start < now:
             return at_once, at_once - start, True
         if start > now + MAX_START_DELAY:
