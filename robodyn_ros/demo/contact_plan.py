@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ..control.references.sine_motion import (
     MAX_DISTANCE_SHARE, MAX_EFFORT_SHARE, MAX_VELOCITY_SHARE, reference, STRETCH, WAYPOINTS)
-from ..control.references.trajectory import Waypoints
+from ..control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
 from ..control.settings.settings import Settings
 from ..control.settings.task_and_bounds import reach
 from ..dynamics import Dynamics
@@ -23,7 +23,6 @@ GUIDED_DISTANCE = 0.12    # [m]
 STROKE_LENGTH = 0.3    # [m] of the motion into the post
 CONTACT_SHARE = 0.6    # of the stroke at which the tool meets the post
 MAX_TOOL_SPEED = 0.4    # [m/s] in that motion
-PEAK_RATIO = 15 / 8    # peak over mean velocity of a quintic from rest to rest
 HAND_TIME_CONSTANT = 0.3    # [s] of the hand and the damped arm
 RANK_TOLERANCE = 1e-3    # of singular values, relative to the largest
 
@@ -150,7 +149,8 @@ def impact(dynamics: Dynamics, pose: ndarray, at: Tool) -> Impact:
     stroke = min(STROKE_LENGTH, _room(model, pose, at.joints))
     delta = stroke * at.joints
     highest = MAX_VELOCITY_SHARE * model.velocity_limit
-    duration = PEAK_RATIO * max(stroke / MAX_TOOL_SPEED, float((np.abs(delta) / highest).max()))
+    duration = QUINTIC_PEAK_RATIO * max(stroke / MAX_TOOL_SPEED,
+                                        float((np.abs(delta) / highest).max()))
     for _ in range(20):
         asked = Waypoints(model.joint_names, np.array([0.0, duration]),
                           np.array([pose, pose + delta]), rest, rest)
