@@ -16,8 +16,8 @@ import typer
 import yaml
 
 from .options import (
-    command, connected, console, Force, NodeName, output, playing, RUN, seconds_bar, SimTime,
-    States, table, Wait, wait_with_bar)
+    command, connected, console, Force, NodeName, output, play_with_bar, playing, RUN, seconds_bar,
+    SimTime, States, table, Wait, wait_with_bar)
 from .recording_options import OF_LOAD
 from ..errors import check_new, IdentificationError, require_modules, RosError, writing
 from ..model.rigid_body import UPPER_TRIANGLE
@@ -64,7 +64,7 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
     with connected('calibrate collision', node, sim_time, wait) as (here, controller):
         settings = controller.settings()
         model = settings.loaded(controller.model())
-        with recording(here, f'/{node.strip("/")}/external_torque', wait) as recorder:
+        with recording(here, f'{controller.name}/external_torque', wait) as recorder:
             out.print(f'listening to {recorder.topic}: move the arm as it will work, and let it '
                       'touch nothing')
             with seconds_bar(out) as bars:
@@ -139,7 +139,7 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
                           min=5.0, max=60.0, help='Duration of the motion (s).')] = 10.0,
                       setting: Annotated[bool, typer.Option(
                           '--set', help='Set the identified payload.')] = False,
-                      states: States = 'joint_states',
+                      states: States = '',
                       node: NodeName = 'controller', sim_time: SimTime = False,
                       wait: Wait = 10.0) -> None:
     """
@@ -152,6 +152,8 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
 
     out = console()
     with playing('calibrate payload', node, states, sim_time, wait) as (here, controller, player):
+        from ..nodes.clients.play import slowed
+
         settings = controller.settings()
         robot = replace(settings, payload_mass=0.0).loaded(controller.model())
         offset = settings.per_joint(robot, 'friction_offset')
@@ -160,7 +162,7 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
         motion = payload_motion(slowed(robot, settings), frame, pose, amplitude=amplitude,
                                 duration=duration)
         announce(motion.trajectory, motion.amplitude, f'the load at {frame}', out)
-        recording = recorded(here, player, motion.trajectory, states, wait, out)
+        recording = recorded(here, player, motion.trajectory, wait, out)
         found = estimate(recording, robot, frame, offset)
         print_load(found, robot.joint_names, out)
         if setting:
@@ -187,13 +189,6 @@ def estimate(recording: Recording, robot: RobotModel, frame: str, offset: ndarra
     return find_payload(robot, motion, frame, offset)
 
 
-def slowed(robot: RobotModel, settings: Settings) -> RobotModel:
-    """Return the robot with the limits of the controller, where they are lower."""
-    return replace(robot, effort_limit=settings.per_joint(robot, 'effort_limit'),
-                   velocity_limit=settings.velocity_scale * settings.per_joint(
-                       robot, 'velocity_limit'))
-
-
 def announce(motion: JointTrajectory, amplitude: ndarray, purpose: str, out: Console) -> None:
     """Print which joints will move, by their amplitudes (nv,) [rad | m]."""
     moved = [f'{name} by {x:.2f}' for name, x in zip(motion.joint_names, amplitude) if x]
@@ -201,8 +196,8 @@ def announce(motion: JointTrajectory, amplitude: ndarray, purpose: str, out: Con
               f'find {purpose}; nothing has looked for collisions')
 
 
-def recorded(here: Session, player: Player, motion: JointTrajectory, states: str, wait: float,
-             out: Console) -> Recording:
+def recorded(here: Session, player: Player, motion: JointTrajectory, wait: float, out: Console
+             ) -> Recording:
     """
     Play a motion and return its recording.
 
@@ -211,10 +206,9 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, states: str
     from ..nodes.clients.play import SETTLE_TIME
     from ..nodes.clients.record import recording
 
-    with recording(here, states, wait) as recorder, seconds_bar(out) as bars:
+    with recording(here, player.states, wait) as recorder, seconds_bar(out) as bars:
         here.until(lambda: False, SETTLE_TIME)
-        bar = bars.add_task('motion')
-        player.play(motion, lambda at, end: bars.update(bar, completed=at, total=end))
+        play_with_bar(player, bars, 'motion', motion)
     return recorder.recording()
 
 

@@ -13,7 +13,7 @@ from numpy import ndarray
 from rich.table import Table
 import typer
 
-from .calibrate import announce, recorded, slowed
+from .calibrate import announce, recorded
 from .options import (
     command, console, Force, NodeName, output, playing, RUN, SimTime, States, table, Wait)
 from ..errors import check_new, IdentificationError, ParameterError
@@ -74,7 +74,7 @@ def calibrate_float(folder: Annotated[Path, output(
                         help='Largest displacement of a joint (rad or m).')] = 0.6,
                     duration: Annotated[float, typer.Option(
                         min=10.0, max=60.0, help='Duration of the motion (s).')] = 30.0,
-                    states: States = 'joint_states',
+                    states: States = '',
                     node: NodeName = 'controller', sim_time: SimTime = False,
                     wait: Wait = 10.0) -> None:
     """
@@ -92,12 +92,14 @@ def calibrate_float(folder: Annotated[Path, output(
                   'choose another --output, or --force to replace them')
     with playing('calibrate float', node, states, sim_time, wait) as (
             here, controller, player), writable_folder(folder):
+        from ..nodes.clients.play import slowed
+
         settings, urdf = controller.settings(), controller.urdf()
         robot = without_payload(controller.model(), settings)
         motion = float_motion(slowed(robot, settings), player.pose(robot.joint_names),
                               amplitude=amplitude, duration=duration)
         announce(motion, np.ptp(motion.positions, axis=0) / 2.0, 'masses and friction', out)
-        found = calibrate(recorded(here, player, motion, states, wait, out), robot)
+        found = calibrate(recorded(here, player, motion, wait, out), robot)
     out.print(errors_table(found, robot))
     out.print('; '.join((found.note, *found.too_noisy())))
     model, friction = write(folder, found, robot, urdf)

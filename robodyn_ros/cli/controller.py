@@ -11,12 +11,13 @@ from numpy import ndarray
 import typer
 
 from .options import (
-    AsJson, command, connected, console, NodeName, numbers, playing, print_json, RUN, seconds_bar,
-    SimTime, States, table, Wait)
+    AsJson, command, connected, console, NodeName, numbers, play_with_bar, playing, print_json,
+    RUN, seconds_bar, SimTime, States, table, Wait)
 from ..errors import ArgumentError, RosError, UnknownNameError
 
 if TYPE_CHECKING:
     from ..model.robot import RobotModel
+    from ..nodes.clients.running_controller import RunningController
     from ..nodes.middleware.client_session import Session
 
 DISCOVERY_TIME = 0.5    # [s] of the other nodes
@@ -33,7 +34,7 @@ def status(node: NodeName = 'controller', wait: Wait = 10.0, as_json: AsJson = F
     """Show phase, fault, rate and drives of a running controller, and who publishes what."""
     with connected('status', node, False, wait) as (here, controller):
         values = controller.report()
-        links = _links(here, node, wait)
+        links = _links(here, controller, wait)
     if as_json:
         print_json({'values': values, 'topics': links})
         return
@@ -58,7 +59,7 @@ def goto(pose: Annotated[str, typer.Argument(
              'name in the parameter `poses` of the controller.')],
          duration: Annotated[float | None, typer.Option(
              min=0.1, help='Duration (s); default: at a quarter of the velocity limits.')] = None,
-         node: NodeName = 'controller', states: States = 'joint_states',
+         node: NodeName = 'controller', states: States = '',
          sim_time: SimTime = False, wait: Wait = 10.0) -> None:
     """
     Move a running arm to a pose; Ctrl-C stops it there and then.
@@ -66,23 +67,22 @@ def goto(pose: Annotated[str, typer.Argument(
     The way is NOT CHECKED FOR COLLISIONS: it is a straight line in joint space.
     """
     with playing('goto', node, states, sim_time, wait) as (here, controller, player):
-        from .calibrate import slowed
         from ..control.references.trajectory import gentle_motion
+        from ..nodes.clients.play import slowed
 
         model = controller.model()
         target = _pose(pose, controller.get(['poses'])['poses'], model)
         motion = gentle_motion(model.joint_names, player.pose(model.joint_names), target,
                                slowed(model, controller.settings()).velocity_limit, duration)
         with seconds_bar(console()) as bars:
-            bar = bars.add_task(pose, total=float(motion.times[-1]))
-            player.play(motion, lambda at, end: bars.update(bar, completed=at, total=end))
+            play_with_bar(player, bars, pose, motion)
 
 
 @command(RUN, '--node left/controller')
 def stop(node: NodeName = 'controller', wait: Wait = 10.0) -> None:
     """Bring the arm to rest and end its efforts; without brakes, set `lower_to_rest`."""
     with connected('stop', node, False, wait) as (_, controller):
-        controller.stop()
+        controller.do(controller.requests.stop())
     console().print('deactivated: the arm has come to rest, and no effort is published; '
                     '`robodyn reset` arms it again')
 
@@ -96,12 +96,11 @@ def reset(node: NodeName = 'controller', wait: Wait = 10.0) -> None:
     """
     with connected('reset', node, False, wait) as (_, controller):
         try:
-            done = controller.arm()
+            done = controller.do(controller.requests.arm())
         except RosError as error:
             raise RosError(str(error), name=error.name, remedy=controller.report()['message']
                            ) from error
-        brakes = controller.release_brakes()
-    console().print('; '.join(filter(None, (done, brakes))))
+    console().print(done)
 
 
 @command(RUN, 'mode stiffness damping')
@@ -111,7 +110,7 @@ def get(names: Annotated[list[str] | None, typer.Argument(
         node: NodeName = 'controller', wait: Wait = 10.0, as_json: AsJson = False) -> None:
     """Show parameters of a running controller, with units and meaning."""
     with connected('get', node, False, wait) as (_, controller):
-        from ..nodes.clients.live_control import PARAMETERS, written
+        from ..nodes.clients.running_controller import PARAMETERS, written
 
         values = controller.get(names or list(PARAMETERS))
     if as_json:
@@ -134,14 +133,10 @@ def set_(assignments: Annotated[list[str], typer.Argument(
     """Set parameters of a running controller; fails with the reason if it refuses one."""
     texts = dict(_assignment(one) for one in assignments)
     with connected('set', node, False, wait) as (_, controller):
-        from ..nodes.clients.live_control import PARAMETERS, parsed, written
+        from ..nodes.clients.running_controller import PARAMETERS, parsed, written
         from ..nodes.middleware.parameters import Parameter
 
-        others = [name for name in texts if name not in PARAMETERS]     # gains of a custom law
-        try:
-            own = controller.get(others)
-        except RosError:
-            raise UnknownNameError('parameter', others[0], PARAMETERS) from None
+        own = controller.get([name for name in texts if name not in PARAMETERS])    # of a law
         known = PARAMETERS | {name: Parameter(name, list[float] if isinstance(value, list)
                                               else type(value), value, '')
                               for name, value in own.items()}
@@ -176,16 +171,17 @@ def _pose(text: str, named: list[str], model: RobotModel) -> ndarray:
     return np.array(values)
 
 
-def _links(here: Session, node: str, wait: float) -> dict[str, tuple[list[str], list[str]]]:
+def _links(here: Session, controller: RunningController, wait: float
+           ) -> dict[str, tuple[list[str], list[str]]]:
     """Return publishers and subscribers of the topics that a controller uses with others."""
     from ..nodes.topics.publishers import full_name
 
-    space, _, name = f'/{node.strip("/")}'.rpartition('/')
+    space, _, name = controller.name.rpartition('/')
     graph: Any = here.node
     here.until(lambda: False, DISCOVERY_TIME)
     if not here.until(lambda: (name, space or '/') in graph.get_node_names_and_namespaces(), wait):
-        raise RosError(f'node {node} is not known', name=node, remedy='wait longer: --wait '
-                       'SECONDS')
+        raise RosError(f'node {controller.name} is not known', name=controller.name,
+                       remedy='wait longer: --wait SECONDS')
     topics = sorted({topic for of in (graph.get_subscriber_names_and_types_by_node,
                                       graph.get_publisher_names_and_types_by_node)
                      for topic, _ in of(name, space or '/')} - {*COMMON})

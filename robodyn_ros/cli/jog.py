@@ -23,11 +23,9 @@ from rich.text import Text
 import typer
 
 from .options import command, connected, console, NodeName, RUN, SimTime, table, Wait
-from ..errors import ParameterError, require_modules, RosError
+from ..errors import ParameterError, RosError
 
 if TYPE_CHECKING:
-    from rcl_interfaces.msg import Log
-
     from ..control.settings.settings import Settings
 
 # Direction of each key: axis of the twist (x, y, z, about x, about y, about z) and sign
@@ -54,29 +52,26 @@ def jog(linear: Annotated[float, typer.Option(
     The controller must run cartesian_impedance or operational_space. The frame stops --hold after
     the last key press, and `twist_timeout` after the terminal is closed.
     """
-    require_modules('jog', ['rclpy'], RosError)
-    from geometry_msgs.msg import TwistStamped
-    from rcl_interfaces.msg import Log
-    from rclpy.duration import Duration
-    from rclpy.logging import LoggingSeverity
-
+    require_terminal('jog')
     out = console()
-    if not sys.stdin.isatty():
-        raise RosError('stdin is not a terminal', name='stdin',
-                       remedy='run robodyn jog in a terminal of its own')
     with connected('jog', node, sim_time, wait) as (here, controller):
+        from geometry_msgs.msg import TwistStamped
+        from rcl_interfaces.msg import Log
+        from rclpy.duration import Duration
+
+        from ..nodes.clients.running_controller import warning
+
         limit = checked(controller.settings(), linear, angular)
         keys = Jog(np.array([linear, angular]), limit, hold)
-        name = f'/{node.strip("/")}'
-        publisher = here.node.create_publisher(TwistStamped, f'{name}/target_twist', 1)
+        topic = f'{controller.name}/target_twist'
+        publisher = here.node.create_publisher(TwistStamped, topic, 1)
         if not here.until(publisher.get_subscription_count, wait):
-            raise RosError(f'no subscriber to {name}/target_twist', name=name,
+            raise RosError(f'no subscriber to {topic}', name=topic,
                            remedy='is the controller configured?')
 
         def tell(message: Log) -> None:
-            if (message.level >= LoggingSeverity.WARN
-                    and message.name == name[1:].replace('/', '.')):
-                out.print(message.msg, style='yellow', markup=False)
+            if text := warning(message, node):
+                out.print(text, style='yellow', markup=False)
 
         here.node.create_subscription(Log, '/rosout', tell, 100)
 
@@ -179,6 +174,13 @@ def key_table() -> Table:
     rows.add_row('space', '', 'stop')
     rows.add_row('q', '', 'end')
     return rows
+
+
+def require_terminal(command: str) -> None:
+    """Raise :class:`RosError` where no keys can be read."""
+    if not sys.stdin.isatty():
+        raise RosError('stdin is not a terminal', name='stdin',
+                       remedy=f'run robodyn {command} in a terminal of its own')
 
 
 @contextmanager

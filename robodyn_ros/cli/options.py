@@ -31,6 +31,8 @@ from ..errors import (
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
+    from ..control.references.trajectory import Waypoints
+    from ..identification.excitation.trajectory_file import JointTrajectory
     from ..model.robot import RobotModel
     from ..nodes.clients.play import Player
     from ..nodes.clients.running_controller import RunningController
@@ -281,7 +283,9 @@ def write_texts(texts: Mapping[Path, str], option: str, remedy: str, *, folders:
 
 NodeName = Annotated[str, typer.Option(
     '--node', help='Name of the running controller, with its namespace.')]
-States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]
+States = Annotated[str, typer.Option(
+    '--states', help='Topic of the joint states; default: `joint_states` in the namespace of '
+    '--node.')]
 SimTime = Annotated[bool, typer.Option('--sim-time', help='Use the time of /clock.')]
 Wait = Annotated[float, typer.Option(
     '--wait', min=0.1, help='Seconds to wait for the controller, publishers and subscribers.')]
@@ -330,10 +334,16 @@ def playing(command: str, node: str, states: str, sim_time: bool, wait: float, *
     with connected(command, node, sim_time, wait) as (here, controller):
         from ..nodes.clients.play import Player
 
-        player = Player(here, f'/{node.strip("/")}/joint_trajectory', states,
-                        confirm=confirm, within=wait, option='--node')
+        player = Player(here, node, states, confirm=confirm, within=wait, option='--node')
         player.find()
         yield here, controller, player
+
+
+def play_with_bar(player: Player, bars: Progress, text: str, motion: Waypoints | JointTrajectory
+                  ) -> None:
+    """Play a motion, which a bar shows; errors are those of :meth:`.Player.play`."""
+    bar = bars.add_task(text)
+    player.play(motion, lambda at, end: bars.update(bar, completed=at, total=end))
 
 
 def seconds_bar(out: Console) -> Progress:

@@ -11,12 +11,11 @@ from rich.console import Console
 import typer
 
 from .options import (
-    command, console, Force, IDENTIFY, NodeName, playing, RUN, seconds_bar, SimTime, States, Wait,
-    wait_with_bar)
+    command, console, Force, IDENTIFY, NodeName, play_with_bar, playing, RUN, seconds_bar, SimTime,
+    States, Wait, wait_with_bar)
 from ..errors import require_modules, RosError, TrajectoryError
 
 if TYPE_CHECKING:
-    from ..identification.excitation.trajectory_file import JointTrajectory
     from ..identification.recordings.recording import Recording
 
 
@@ -25,7 +24,7 @@ def play(file: Annotated[Path, typer.Argument(
              metavar='FILE', help='Trajectory, as robodyn excite writes it: YAML of a '
                                   'JointTrajectory.')],
          node: NodeName = 'controller',
-         states: States = 'joint_states',
+         states: States = '',
          delay: Annotated[float, typer.Option(
              min=0.0, help='Seconds to wait before the motion.')] = 0.0,
          approach: Annotated[float, typer.Option(
@@ -56,21 +55,19 @@ def play(file: Annotated[Path, typer.Argument(
         check_target(record, force)
     with playing('play', node, states, sim_time, wait, confirm=not unconfirmed) as (
             here, _, player), seconds_bar(out) as bars:
-        def go(what: str, asked: JointTrajectory) -> None:
-            bar = bars.add_task(what)
-            player.play(asked, lambda at, end: bars.update(bar, completed=at, total=end))
         if delay:
             wait_with_bar(here, bars, 'delay', delay)
         if approach:
-            go('approach', approach_to(motion, player.pose(motion.joint_names), approach))
+            play_with_bar(player, bars, 'approach', approach_to(
+                motion, player.pose(motion.joint_names), approach))
         if record is None:
-            go('motion', motion)
+            play_with_bar(player, bars, 'motion', motion)
             return
         recorder, refused = None, False
         try:
-            with recording(here, states, wait) as recorder:
+            with recording(here, player.states, wait) as recorder:
                 here.until(lambda: False, SETTLE_TIME)
-                go('motion', motion)
+                play_with_bar(player, bars, 'motion', motion)
         except TrajectoryError:
             refused = True
             raise
@@ -84,7 +81,8 @@ def play(file: Annotated[Path, typer.Argument(
 @command(IDENTIFY, 'motion.npz')
 def record(file: Annotated[Path, typer.Argument(
                metavar='FILE', help='File of the recording: .npz or .csv.')],
-           states: States = 'joint_states',
+           states: Annotated[str, typer.Option(
+               '--states', help='Topic of the joint states.')] = 'joint_states',
            duration: Annotated[float | None, typer.Option(
                min=0.1, help='Duration from the first message on (s); default: until '
                              'Ctrl-C.')] = None,

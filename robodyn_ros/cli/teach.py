@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-import sys
 from typing import Annotated, TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +14,9 @@ from rich.live import Live
 from rich.text import Text
 import typer
 
-from .jog import keyboard
+from .jog import keyboard, require_terminal
 from .options import command, connected, console, Force, NodeName, RUN, SimTime, States, Wait
-from ..errors import Argument, check_new, require_modules, RosError
+from ..errors import Argument, check_new
 
 if TYPE_CHECKING:
     from ..identification.excitation.trajectory_file import JointTrajectory
@@ -40,7 +39,7 @@ def teach(file: Annotated[Path, typer.Argument(
           smoothing: Annotated[float, typer.Option(
               min=0.02, max=2.0, metavar='SECONDS', help='Knot spacing of the spline through a '
               'motion: larger values remove more tremor.')] = 0.15,
-          states: States = 'joint_states',
+          states: States = '',
           force: Force = False,
           node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
     """
@@ -49,16 +48,16 @@ def teach(file: Annotated[Path, typer.Argument(
     Joint angles change linearly between two poses. The motion is NOT CHECKED FOR COLLISIONS:
     play it slowly first.
     """
-    require_modules('teach', ['rclpy'], RosError)
     from ..identification.excitation.trajectory_file import through_poses, write
 
+    require_terminal('teach')
     out = console()
-    if not sys.stdin.isatty():
-        raise RosError('stdin is not a terminal', name='stdin',
-                       remedy='run robodyn teach in a terminal of its own')
     if not force:
         check_new([file], 'FILE', ('choose another name, or ', Argument('force', True)))
     with connected('teach', node, sim_time, wait) as (here, controller):
+        from ..nodes.clients.running_controller import beside
+
+        states = states or beside(node, 'joint_states')
         settings = controller.settings()
         model = controller.model()
         if (mode := settings.law_in_force.name) not in COMPLIANT_MODES:
@@ -72,7 +71,7 @@ def teach(file: Annotated[Path, typer.Argument(
                   through_poses(model.joint_names, _poses(here, states, model, out), *limits))
         write(file, taught)
     out.print(f'written: {file}, {len(taught.times)} points, {taught.times[-1]:.1f} s; '
-              f'robodyn play {file} --approach 5')
+              f'robodyn play {file} --approach 5' + f' --node {node}' * (node != 'controller'))
 
 
 def _poses(here: Session, states: str, model: RobotModel, out: Console) -> ndarray:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from threading import Event
 import time
@@ -45,10 +45,10 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          allow_control: Annotated[bool, typer.Option(
              '--allow-control', help='With --live: change mode, gains and payload, reset, move a '
              'target pose, push a simulated arm.')] = False,
-         states: States = 'joint_states', node: NodeName = 'controller',
+         states: States = '', node: NodeName = 'controller',
          simulator: Annotated[str, typer.Option(
-             help='Name of the simulator, with its namespace, with --allow-control.')
-             ] = 'simulator') -> None:
+             help='Name of the simulator, with its namespace, with --allow-control; default: '
+             '`simulator` in the namespace of --node.')] = '') -> None:
     """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
     from ..viewer import REQUIRED_MODULES
 
@@ -61,31 +61,33 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')
     with _page(chosen, port, browser, console(), live=live, control=allow_control) as page:
         if live:
-            _follow(page, chosen.model.joint_names, states, node,
-                    simulator if allow_control else '')
+            _follow(page, states, node, simulator, allow_control)
         else:
             Event().wait()
 
 
-def _follow(page: Page, joint_names: Sequence[str], states: str, controller: str,
-            simulator: str) -> None:
+def _follow(page: Page, states: str, controller: str, simulator: str, control: bool) -> None:
     """
     Show a robot that is running until the process is interrupted.
 
-    :param states: topic of its joint states; ``controller``: name of its controller node.
-    :param simulator: name of the simulator that the page may push; '': it may change nothing.
+    :param states: topic of its joint states; ``controller``, ``simulator``: names of the nodes;
+        '': those in the namespace of the controller.
+    :param control: whether the page may change something.
     """
     from ..control.laws import registry
     from ..nodes.clients.live_control import LiveControl, LiveRobot
+    from ..nodes.clients.running_controller import beside
     from ..nodes.middleware.client_session import session
     from ..viewer.control_panel import ControlPanel
     from ..viewer.page import TEXT_INTERVAL
 
     with session('robodyn_view') as here:
-        live = LiveRobot(here.node, joint_names, states, controller)
+        live = LiveRobot(here.node, page.model.joint_names,
+                         states or beside(controller, 'joint_states'), controller)
         client = panel = None
-        if simulator:
-            client = LiveControl(here.node, controller, simulator)
+        if control:
+            client = LiveControl(here.node, controller, simulator or beside(
+                controller, 'simulator'), page.model)
             here.until(lambda: client.simulated, DISCOVERY_TIMEOUT)
             panel = ControlPanel(page, registry.MODES, client.simulated)
         due = read = 0.0
@@ -93,17 +95,17 @@ def _follow(page: Page, joint_names: Sequence[str], states: str, controller: str
             while True:
                 now = _listen(here, due)
                 due = max(due + FRAME_PERIOD, now)     # those that are late are left out
-                if live.update(now):
+                present, poses = live.update(now), {}
+                if present:
                     poses = page.show(live.position)
                     page.plot(now, live.tracking_error, live.effort, live.external_effort)
-                    if panel is not None:
-                        panel.follow(live.position, poses)
+                if panel is not None:
+                    panel.follow(live.position if present else None, poses)
                 if reading := now >= read:
                     read = now + TEXT_INTERVAL
-                    page.report(((line.text, line.problem) for line in live.report()),
-                                live.details())
+                    page.report(live.report(), live.details())
                 if client is not None and panel is not None:
-                    _serve(page, panel, client, now, live.phase if reading else None)
+                    _serve(panel, client, now, live.phase if reading else None)
         finally:
             if client is not None:
                 client.close()
@@ -117,17 +119,16 @@ def _listen(here: Session, due: float) -> float:
     return time.monotonic()
 
 
-def _serve(page: Page, panel: ControlPanel, client: LiveControl, now: float, phase: str | None
-           ) -> None:
+def _serve(panel: ControlPanel, client: LiveControl, now: float, phase: str | None) -> None:
     """Forward the requests of the page and the answers; show the current values at a phase."""
     for wish in panel.take():
         client.do(wish, now)
-    panel.tell([*client.answers(now)])
+    panel.tell(client.answers(now))
     if client.in_force and phase is not None:
         panel.restore(client.refused)
         client.refused.clear()
         panel.show(client.in_force['mode'], client.gains(), client.payload(),
-                   client.in_force['task_frame'], client.poses(page.model), phase,
+                   client.in_force['task_frame'], client.poses(), phase,
                    client.in_force['emergency_stop'])
 
 

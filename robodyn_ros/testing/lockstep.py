@@ -16,14 +16,11 @@ import uuid
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 import numpy as np
 from numpy import ndarray
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
 
 from ..catalog.robots import CatalogRobot, load_robot, write_parameters
 from ..control.references.trajectory import Waypoints
@@ -54,10 +51,6 @@ SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.2, 'lockstep_timeout': 5.0,
              'publish_clock': True, 'command_timeout': 5.0}
 CONTROLLER = {'trigger': 'state', 'use_sim_time': True, 'autostart': True, 'flight_recorder': 0.0,
               'state_timeout': 1.0, 'late_limit': 1.0, 'arming_timeout': 60.0}
-TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
-               'activate': Transition.TRANSITION_ACTIVATE,
-               'deactivate': Transition.TRANSITION_DEACTIVATE,
-               'cleanup': Transition.TRANSITION_CLEANUP}
 
 
 class States(NamedTuple):
@@ -95,11 +88,8 @@ class SimulatedArm:
                          for node in ('controller', 'simulator')}
         # Wall time of the last report, and of the first in an unbroken series of fault reports
         self._reported, self._fault_begin = 0.0, inf
-        controller = f'{namespace}/controller'
-        self._controller = controller
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
-        self._player = Player(here, f'{controller}/joint_trajectory', f'{namespace}/joint_states',
-                              confirm=True, within=START_TIMEOUT)
+        self._player = Player(here, f'{namespace}/controller', within=START_TIMEOUT)
         self._push = here.node.create_publisher(WrenchStamped, f'{namespace}/simulator/push', 1)
         self._states = open_subscription(here.node, JointState, f'{namespace}/joint_states',
                                          qos.ALL_STATES)
@@ -188,11 +178,15 @@ class SimulatedArm:
         :raises RosError: it refuses; with what it has logged last.
         """
         before = len(self._processes['controller'].output)
-        request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
-        if not self._clients['controller'].call(ChangeState, 'change_state', request).success:
+        client = self._clients['controller']
+        try:
+            client.do(client.requests.change(transition))
+        except RosError as error:
+            if error.name != client.name:       # a process has ended
+                raise
             said = self._processes['controller'].output[before:].strip().splitlines()
             raise RosError(f'the controller does not {transition}', name='controller',
-                           remedy=said[-1] if said else 'it does not say why')
+                           remedy=said[-1] if said else error.remedy) from error
 
     def activate(self, **parameters: Any) -> None:
         """Set parameters of the controller, activate it, and wait for RUNNING and lockstep."""
@@ -237,11 +231,7 @@ class SimulatedArm:
         :raises RosError: it fails.
         """
         node, name = service.split('/')
-        answer = self._clients[node].call(Trigger, name, Trigger.Request())
-        if not answer.success:
-            raise RosError(f'{service} refused: {answer.message}', name=service,
-                           remedy=answer.message)
-        return str(answer.message)
+        return self._clients[node].do(self._clients[node].requests.trigger(name))
 
     def wait_for(self, phase: str, within: float = START_TIMEOUT) -> None:
         """
@@ -429,7 +419,7 @@ class SimulatedArm:
         return States(np.array(stamps), *columns.transpose(1, 0, 2))
 
     def _on_report(self, message: DiagnosticArray) -> None:
-        said = reported(message, self._controller)
+        said = reported(message, f'{self.namespace}/controller')
         if LOOP not in said:
             return
         stamp = message.header.stamp

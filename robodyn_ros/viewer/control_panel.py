@@ -15,7 +15,6 @@ from numpy import ndarray
 from .page import Page
 from .quantities import quaternion, RED
 from .wishes import Aim, Change, Command, Field, Go, Push, Target, Wish, Wishes
-from ..control.references.trajectory import gentle_motion
 
 MAX_PUSH_DURATION = 10.0    # [s] without a release from the browser
 MAX_TAKING_TIME = 2.0    # [s] between two calls of :meth:`ControlPanel.take`
@@ -113,7 +112,8 @@ class ControlPanel:
         self._moved = False         # sliders, by a person
         self._taken = time.monotonic()
         self._poses: dict[str, ndarray] = {}
-        self._frame, self._at = '', page.position
+        self._frame = ''
+        self._at: ndarray | None = None     # while no joint states come, the arm may be anywhere
         self._add(modes, pushable)
         page.server.on_client_disconnect(self._leave)
 
@@ -171,13 +171,14 @@ class ControlPanel:
             self._frame = frame
             self._aim.label = f'target pose of {frame}' if frame else 'target pose'
 
-    def follow(self, position: ndarray, poses: Mapping[str, ndarray]) -> None:
+    def follow(self, position: ndarray | None, poses: Mapping[str, ndarray]) -> None:
         """
-        Keep sliders at the position (nv,) [rad | m], and the target at its frame, while unused.
+        Keep sliders at the position, and the target at its frame, while unused.
 
+        :param position: (nv,) [rad | m]; None: it is not known.
         :param poses: of frames, (4, 4) by name.
         """
-        if not self._moved and np.isfinite(position).all() and (
+        if not self._moved and position is not None and (
                 np.abs(position - self._page.position).max() > SLIDER_STEP):
             self._page.go(position)
         self._at = position
@@ -251,15 +252,19 @@ class ControlPanel:
     def _choose(self, event: Any) -> None:
         if event.client_id is not None:
             self._moved = self._named.value != PRESENT
-            self._page.go(self._poses.get(self._named.value, self._at))
+            goal = self._poses.get(self._named.value, self._at)
+            if goal is not None:
+                self._page.go(goal)
 
     def _go(self) -> None:
-        model, goal, self._moved = self._page.model, self._page.position, False
+        start, goal, self._moved = self._at, self._page.position, False
         named = self._poses.get(self._named.value, goal)
         if np.abs(named - goal).max() < SLIDER_STEP:        # which sliders show in few digits
             goal = named
-        self._wishes.add(Go(gentle_motion(model.joint_names, self._at, goal,
-                                          model.velocity_limit)))
+        if start is None:
+            self.tell([('the arm is not moved: no joint states come', True)])
+        else:
+            self._wishes.add(Go(start, goal))
         self._named.value = PRESENT
 
     def _text(self, field: Field) -> Any:
@@ -285,7 +290,8 @@ class ControlPanel:
             self._aim.value = False
         self._gizmo.visible = self._aim.value
         if not self._aim.value:
-            self._holder.release()
+            if self._holder.what == TARGET:
+                self._holder.release()
             self._wishes.add(Command.HOLD)
         self._wishes.add(Aim(self._aim.value))
 

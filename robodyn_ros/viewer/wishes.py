@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from numpy import ndarray
 
-from ..control.references.trajectory import Waypoints
-
 MAX_QUEUED = 100
 
 
@@ -39,9 +37,10 @@ class Command(Enum):
 
 
 class Go(NamedTuple):
-    """Move the joints."""
+    """Move the joints from where they are: positions (nv,) [rad | m]."""
 
-    motion: Waypoints
+    start: ndarray
+    goal: ndarray
 
 
 class Target(NamedTuple):
@@ -77,7 +76,11 @@ class Wishes:
     def add(self, wish: Wish) -> None:
         """Add a wish, from any thread."""
         with self._lock:
-            if wish in (Command.STOP, Command.EMERGENCY_STOP):      # before what waits
+            if wish in (Command.STOP, Command.EMERGENCY_STOP):
+                # Before what waits, which must not arm the arm again
+                waiting = [one for one in self._queue if one is not Command.ARM]
+                self._queue.clear()
+                self._queue.extend(waiting)
                 self._queue.appendleft(wish)
                 return
             last = self._queue[-1] if self._queue else None

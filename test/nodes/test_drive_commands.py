@@ -38,7 +38,7 @@ def test_an_arm_is_started_moved_stopped_and_started_again(arm, start, remote, c
     stop()
     with pytest.raises(RosError, match='not running: not active'):
         goto('low')
-    with pytest.raises(RosError, match='was not deactivated'):
+    with pytest.raises(RosError, match='does not deactivate'):
         stop()
     assert remote.trigger('simulator/reset')[0]     # or it would wait for commands
     capsys.readouterr()
@@ -84,6 +84,10 @@ def test_parameters_are_shown_and_set_and_refused(arm, capsys):
         set_(['poses=["far=9.0,0.0"]'])
     set_(['poses=["near=0.2,0.0","low=-0.4,0.2"]'])
     assert shown(capsys, 'poses') == {'poses': ['near=0.2,0.0', 'low=-0.4,0.2']}
+    set_(['collision_threshold=[]'])
+    assert shown(capsys, 'collision_threshold') == {'collision_threshold': []}
+    with pytest.raises(UnknownNameError, match="did you mean 'stiffness'"):
+        get(['stifness'])
     with pytest.raises(ParameterError, match='use at most'):
         set_(['damping=1e4', 'stiffness=1'])
     assert shown(capsys, 'stiffness') == {'stiffness': [300.0, 90.0]}
@@ -114,3 +118,5 @@ def test_nobody_there_is_said():
         stop(node='nobody', wait=0.3)
     with pytest.raises(RosError, match='no diagnostics of nobody'):
         status(node='nobody', wait=0.3)
+    with pytest.raises(RosError, match='does not answer'):
+        set_(['mode=pd'], node='nobody', wait=0.3)

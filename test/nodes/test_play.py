@@ -29,7 +29,6 @@ from rosgraph_msgs.msg import Clock
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 PLAY = [sys.executable, '-m', 'robodyn_ros.cli', 'play']
-TOPIC = '/controller/joint_trajectory'
 MODEL = load_urdf(robot_path('two_link'))
 START = np.array(POSE) + [0.2, -0.3]
 DURATION = 3.0
@@ -53,7 +52,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(shared, remote,
     assert remote.change('configure')
     refused = 'is not running: not active: .robodyn reset'
     with session('early') as here, pytest.raises(RosError, match=refused):
-        Player(here, TOPIC, 'joint_states', confirm=True, within=20.0).find()
+        Player(here, 'controller', within=20.0).find()
     assert remote.change('activate')
 
     far = start(PLAY, file, '--sim-time', '--record', tmp_path / 'motion.npz')
@@ -95,7 +94,7 @@ def test_the_publisher_before_it_is_named(shared, remote, start, motion):
     # By us, or by the controller where it knows of it before we do
     with session('second') as here:
         with pytest.raises((RosError, TrajectoryError), match='2 publish.*/second.*/test'):
-            player = Player(here, TOPIC, 'joint_states', confirm=True, within=20.0)
+            player = Player(here, 'controller', within=20.0)
             player.find()
             player.play(motion[1], lambda at, end: None)
         controller.wait_for_line('2 publishers of joint_trajectory')    # it looks once a second
@@ -124,8 +123,8 @@ def test_two_arms_are_told_apart(node):
     with session('asking') as here:
         here.node.create_timer(0.05, lambda: [
             reports.publish(DiagnosticArray(status=[one])) for one in told])
-        left, right = (Player(here, f'/{side}{TOPIC}', f'/{side}/joint_states', confirm=True,
-                              within=20.0) for side in sides)
+        left, right = (Player(here, f'{side}/controller', within=20.0) for side in sides)
+        assert right.states == '/right/joint_states'
         left.find()
         with pytest.raises(RosError, match='right/controller is not running: not active'):
             right.find()
@@ -138,7 +137,7 @@ def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
     file, asked = motion
     heard = SerializedSubscription(node, JointTrajectoryMessage, '/other/joint_trajectory', 10)
     with session('asking') as here, pytest.raises(RosError, match='of_the_test says nothing'):
-        Player(here, '/other/joint_trajectory', 'joint_states', confirm=True, within=1.0).find()
+        Player(here, '/other', within=1.0).find()
     clock = node.create_publisher(Clock, '/clock', 10)
     process = start(PLAY, file, '--node', '/other', '--unconfirmed', '--sim-time', '--delay', 0.1)
     now, end = 1000.0, time.monotonic() + 60.0

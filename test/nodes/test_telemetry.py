@@ -144,7 +144,7 @@ def test_what_is_missing_or_old_is_told(live):
     seen = robot.position
     until(lambda: robot.update(1.0) and robot._states.drain() == [], (np.nan, 0.1))
     assert (robot.position == seen).all()           # a NaN is never drawn
-    robot.update(1.0 + STATE_TIMEOUT + 2.0)
+    assert not robot.update(1.0 + STATE_TIMEOUT + 2.0)      # no pose to teach, or to start from
     (line,) = robot.report()
     assert line.problem and 'the picture is old' in line.text
 
@@ -157,6 +157,14 @@ def test_a_fault_is_told_and_forgotten_when_it_is_not_repeated(live):
     assert robot.report() == [('two_link controller: FAULT: stale', True)]
     until(lambda: robot.update(100.0) and robot._decoder.state['received'].min() == 100.0)
     assert not [line for line in robot.report() if 'FAULT' in line.text]
+
+
+def test_the_controller_is_heard_among_the_diagnostics_of_many_devices(live):
+    robot, _ = live
+    robot._hear(DiagnosticArray(status=[DiagnosticStatus(name=f'device {i}') for i in range(50)]))
+    robot._hear(DiagnosticArray(status=[DiagnosticStatus(
+        name='arm/controller: control loop', values=[KeyValue(key='phase', value='RUNNING')])]))
+    assert robot.phase == 'RUNNING' and len(robot.report()) < 20
 
 
 def test_the_tracking_error_is_that_of_one_cycle_of_the_controller(live):
@@ -175,7 +183,7 @@ def test_an_emergency_stop_of_the_page_reaches_the_controller_and_no_publisher_s
     heard = []
     with session('robodyn_view_test') as here:
         here.node.create_subscription(Bool, '/arm/controller/emergency_stop', heard.append, STOP)
-        control = LiveControl(here.node, '/arm/controller', '/arm/simulator')
+        control = LiveControl(here.node, '/arm/controller', '/arm/simulator', None)
         control.do(Command.EMERGENCY_STOP, time.monotonic())
         assert here.until(lambda: control.answers(time.monotonic()) or heard, 60.0)
         assert [message.data for message in heard] == [True]

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of the viewer: the robot that is drawn, and the control of a controller."""
 
+import asyncio
 from contextlib import closing, ExitStack
 import re
 import sys
+from types import SimpleNamespace
 
 from cli.commands import changed
 import numpy as np
@@ -23,6 +25,7 @@ from viewer.browser import wait_for
 pytest.importorskip('viser', reason='needs pip install viser')
 URDF = share_path('urdf', 'two_link.urdf')
 page_module = pytest.importorskip('robodyn_ros.viewer.page')
+control_panel = pytest.importorskip('robodyn_ros.viewer.control_panel')
 
 
 @pytest.fixture
@@ -163,6 +166,38 @@ def test_one_tab_drags_at_a_time():
     assert holder.grab(1, 'link1', 3.1 + MAX_PUSH_DURATION)
 
 
+@pytest.fixture
+def panel(opened):
+    """Return a control panel, with a function by which a tab drags a link."""
+    shown = control_panel.ControlPanel(opened(URDF, [0.3, 0.5], live=True), ['pd'], True)
+
+    def drag(tab, phase):
+        asyncio.run(shown._drag('link1', SimpleNamespace(
+            client_id=tab, phase=phase, start_position=np.zeros(3), end_position=np.ones(3))))
+    return shown, drag
+
+
+def test_a_push_ends_with_its_drag_whatever_another_tab_does(panel):
+    shown, drag = panel
+    drag(1, 'start')
+    assert shown.take()[-1].force.any()
+    shown._use_target()         # the checkbox of another tab
+    drag(1, 'end')
+    assert not shown.take()[-1].force.any() and shown.take() == []
+
+
+def test_an_arm_whose_joint_states_are_missing_or_old_is_not_moved(panel):
+    shown, _ = panel
+    shown._go()
+    assert shown.take() == [] and 'no joint states' in shown._log.content
+    shown.follow(np.array([0.1, 0.2]), {})
+    shown._go()
+    assert [one.start.tolist() for one in shown.take()] == [[0.1, 0.2]]
+    shown.follow(None, {})
+    shown._go()
+    assert shown.take() == []
+
+
 def test_a_pull_is_a_spring_with_a_limit():
     assert force_of([0, 0, 0], [0.1, 0, 0], 30.0).tolist() == [20.0, 0.0, 0.0]
     assert np.linalg.norm(force_of([0, 0, 0], [3.0, 4.0, 0], 30.0)) == pytest.approx(30.0)
@@ -181,12 +216,22 @@ def test_the_newest_of_consecutive_targets_and_pushes_counts():
     assert kinds == ['Target', 'Command', 'Push', 'Push'] and wishes.take() == []
 
 
+@pytest.mark.parametrize('stop', [Command.STOP, Command.EMERGENCY_STOP])
+def test_a_stop_comes_first_and_nothing_arms_after_it(stop):
+    """While the program hangs, a person may have asked for both."""
+    wishes, push = Wishes(), Push('a', np.zeros(3))
+    for wish in (push, Command.ARM, stop):
+        wishes.add(wish)
+    assert wishes.take() == [stop, push]
+
+
 def test_texts_become_values_or_are_refused_with_a_reason():
     pytest.importorskip('rclpy', reason='needs ROS')
-    from robodyn_ros.nodes.clients.live_control import PARAMETERS, parsed, written
+    from robodyn_ros.nodes.clients.running_controller import PARAMETERS, parsed, written
 
     assert parsed(PARAMETERS['stiffness'], '400, 1e2') == [400.0, 100.0]
     assert parsed(PARAMETERS['payload_mass'], ' 1.5 ') == 1.5
+    assert parsed(PARAMETERS['velocity_limit'], '[]') == []
     assert written([400.0, 100.0]) == '400, 100' and written(0.25) == '0.25'
     for name, text in (('stiffness', '1, x'), ('stiffness', ''), ('payload_mass', 'nan'),
                        ('payload_mass', '-5'), ('mode', 'no_such'), ('stiffness', '1, inf')):

@@ -2,38 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of a running controller, and pushes of a simulated arm, that a page asks for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
-from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.duration import Duration
-from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
-from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
-from std_srvs.srv import Trigger
-import yaml
 
-from .play import trajectory_message
-from .running_controller import DONE, parameter_request, TRANSITION_TIMEOUT, transitions_to_active
-from ..controller.parameters import TABLE
+from .play import slowed, trajectory_message
+from .running_controller import (
+    Call, full, PARAMETERS, parsed, Requests, SERVICES, Steps, warning, written)
 from ..controller.robot import named_poses
-from ..middleware.parameters import Parameter, WRITTEN
 from ..middleware.qos import LATCHED_STOP, STATES_IN
 from ..middleware.raw_subscription import open_subscription
-from ..topics.publishers import told_name
 from ...control.laws import registry
-from ...errors import ParameterError
+from ...control.references.trajectory import gentle_motion
+from ...control.settings.settings import Settings
+from ...errors import ParameterError, RobodynError
 from ...model.robot import RobotModel
 from ...viewer.wishes import Aim, Change, Command, Field, Go, Push, Target, Wish
 from ...wire.codecs import JointStateDecoder
@@ -78,10 +72,10 @@ class LiveRobot:
         self._now = 0.0
         self._diagnostics = node.create_subscription(DiagnosticArray, '/diagnostics', self._hear,
                                                      STATES_IN)
-        self._names, self._controller = tuple(joint_names), told_name('', controller)
+        self._names, self._controller = tuple(joint_names), controller.strip('/')
         self._latest: dict[str, tuple[float, JointState]] = {}
         for topic in ('tracking_error', 'external_torque') if controller else ():
-            node.create_subscription(JointState, f'/{controller.strip("/")}/{topic}',
+            node.create_subscription(JointState, f'{full(controller)}/{topic}',
                                      partial(self._keep, topic), STATES_IN)
 
     def _keep(self, topic: str, message: JointState) -> None:
@@ -137,22 +131,27 @@ class LiveRobot:
 
     def update(self, now: float) -> bool:
         """
-        Take the received messages; return whether all joints have a state.
+        Take the received messages; return whether all joints have a state that is not old.
 
         :param now: time [s] on any clock that does not go back.
         """
         self._now = now
         for message in self._states.drain():
             self._decoder.decode(message, now)      # a malformed one changes nothing
-        return not self._decoder.missing
+        return not self._decoder.missing and self._age <= STATE_TIMEOUT
+
+    @property
+    def _age(self) -> float:
+        """Age of the oldest state of a joint [s]."""
+        return self._now - float(self._decoder.state['received'].min())
 
     def report(self) -> list[Line]:
         """Return what is missing or old, and the statuses of the diagnostics."""
         lines = []
         if missing := self._decoder.missing:
             lines.append(Line(f'waiting for {", ".join(missing)} on {self.topic}', True))
-        elif (age := self._now - float(self._decoder.state['received'].min())) > STATE_TIMEOUT:
-            lines.append(Line(f'no joint states for {age:.0f} s: the picture is old', True))
+        elif self._age > STATE_TIMEOUT:
+            lines.append(Line(f'no joint states for {self._age:.0f} s: the picture is old', True))
         # Timing matters for an arm whose loop has a problem, such as missed periods
         troubled = {hardware for (hardware, name), (_, status) in self._heard.items()
                     if status.level != DiagnosticStatus.OK and not name.endswith(': timing')}
@@ -166,29 +165,31 @@ class LiveRobot:
     def _hear(self, message: DiagnosticArray) -> None:
         for status in message.status:
             key = status.hardware_id, status.name
-            if key in self._heard or len(self._heard) < MAX_STATUSES:
+            if (key in self._heard or len(self._heard) < MAX_STATUSES
+                    or status.name.startswith(f'{self._controller}: ')):    # of many robots
                 self._heard[key] = self._now, status
 
 
-SERVICES = {'set_parameters_atomically': SetParametersAtomically, 'get_state': GetState,
-            'get_parameters': GetParameters, 'reset': Trigger, 'change_state': ChangeState}
-SERVICE_TIMEOUT = 10.0    # [s]; arming alone may take 5 s
+SERVICE_TIMEOUT = 10.0    # [s] of what is not known to take longer
+DISCOVERY_TIMEOUT = 1.0    # [s] of a service
 PARAMETER_PERIOD = 1.0    # [s] between two readings
 SENDING_TIME = 1.0      # [s] from the publication of a motion to its arrival, at most
 PUSH_INTERVAL = 0.1     # s between two messages of a push that lasts; the simulator's is longer
 PAYLOAD = 'payload_mass', 'payload_com', 'payload_frame'
-BASE = ('mode', 'task_frame', 'poses', 'emergency_stop', *PAYLOAD)
-PARAMETERS = {p.name: p for p in TABLE}
+SPEED = 'velocity_limit', 'velocity_scale'
+BASE = ('mode', 'task_frame', 'poses', 'emergency_stop', *PAYLOAD, *SPEED)
 GAINS = tuple(dict.fromkeys(f.name for law in registry.BUILT_IN for f in law.declared))
 
 
-class Pending(NamedTuple):
-    """A request under way, and what becomes of its response."""
+@dataclass(eq=False)
+class Job:
+    """Requests under way; ``what`` they are for, '' where no answer is shown."""
 
     what: str
-    future: Future
-    deadline: float
-    done: Callable[[Any], None]
+    steps: Steps
+    deadline: float = 0.0
+    call: Call | None = None
+    future: Future | None = None        # of the response to the call, once it is sent
 
 
 class LiveControl:
@@ -196,23 +197,24 @@ class LiveControl:
     Client of a controller, and of a simulator if there is one; it never waits.
 
     :param controller, simulator: names of the nodes, with their namespace.
+    :param model: the robot of the page.
     """
 
-    def __init__(self, node: Node, controller: str, simulator: str):
-        self._node = node
-        self._controller, self._simulator = (f'/{name.strip("/")}' for name in (
-            controller, simulator))
-        self._clients: dict[str, Any] = {
-            name: node.create_client(kind, f'{self._controller}/{name}')
-            for name, kind in SERVICES.items()}
-        self._clients['release_brakes'] = node.create_client(
-            Trigger, f'{self._simulator}/release_brakes')
+    def __init__(self, node: Node, controller: str, simulator: str, model: RobotModel):
+        self._node, self._model = node, model
+        self._requests = Requests(node, controller)
+        self._controller, self._simulator = self._requests.name, full(simulator)
+        # By the full name of the service; those made now are known to it when they are used
+        self._clients: dict[str, Any] = {}
+        for service, kind in SERVICES.items():
+            self._client(Call(kind, f'{self._controller}/{service}', None))
         # By topic: publisher, what it is to send, time [s]
         self._brief: dict[str, tuple[Any, Any, float]] = {}
         self._targets: tuple[Any, Any] | None = None    # publishers of target poses and twists
         self._push = node.create_publisher(WrenchStamped, f'{self._simulator}/push', 1)
         node.create_subscription(Log, '/rosout', self._hear, 100)
-        self._pending: list[Pending] = []
+        self._jobs: list[Job] = []
+        self._arming: Job | None = None
         self._answers: list[Line] = []
         self._read, self._pushed = -PARAMETER_PERIOD, 0.0
         #: Current parameters by name, empty until the controller has answered.
@@ -227,15 +229,16 @@ class LiveControl:
 
     def do(self, wish: Wish, now: float) -> None:
         """Do what the page asks for; its answer comes with a later :meth:`answers`."""
+        if wish in (Command.STOP, Command.EMERGENCY_STOP) and self._arming in self._jobs:
+            self._jobs.remove(self._arming)     # or its next request would follow the stop
         if isinstance(wish, Change):
-            self._change(wish, now)
+            self._begin(', '.join(wish.texts), self._change(wish), now)
         elif wish is Command.ARM:
-            self._call('get_state', GetState.Request(), 'arm', now,
-                       lambda response: self._arm(response.current_state.id, now))
+            self._arming = self._begin('arm', self._requests.arm(), now)
         elif wish is Command.STOP:
-            self._transit([Transition.TRANSITION_DEACTIVATE], now)
+            self._begin('stop', self._requests.stop(), now)
         elif isinstance(wish, Go):
-            self._send('joint_trajectory', trajectory_message(wish.motion), 1, now)
+            self._go(wish, now)
         elif wish is Command.EMERGENCY_STOP:
             self._send('emergency_stop', Bool(data=True), LATCHED_STOP, now)
         elif isinstance(wish, Aim):
@@ -260,19 +263,11 @@ class LiveControl:
     def answers(self, now: float) -> list[Line]:
         """Return the answers that have come, and read the parameters now and then."""
         self._send_waiting(now)
-        for one in [one for one in self._pending if one.future.done()]:
-            self._pending.remove(one)
-            one.done(one.future.result())
-        for one in [one for one in self._pending if now > one.deadline]:
-            self._pending.remove(one)
-            if one.what:
-                self._answer(f'{one.what}: no answer; whether it is in force is not known')
-        if now > self._read + PARAMETER_PERIOD and not self._pending:
+        for job in [*self._jobs]:
+            self._continue(job, now)
+        if now > self._read + PARAMETER_PERIOD and not self._jobs:
             self._read = now
-            if self._clients['get_parameters'].service_is_ready():
-                names = list(dict.fromkeys([*BASE, *GAINS]))
-                self._call('get_parameters', GetParameters.Request(names=names), '', now,
-                           lambda response: self._take(names, response))
+            self._begin('', self._read_parameters(), now)
         told, self._answers = self._answers, []
         return told
 
@@ -289,45 +284,68 @@ class LiveControl:
         """Return the present payload."""
         return [self._field(name) for name in PAYLOAD if name in self.in_force]
 
-    def poses(self, model: RobotModel) -> dict[str, ndarray]:
+    def poses(self) -> dict[str, ndarray]:
         """Return the named poses (nv,) [rad | m]; none if the controller has another robot."""
         try:
-            return named_poses(self.in_force.get('poses', []), model)
+            return named_poses(self.in_force.get('poses', []), self._model)
         except ParameterError:
             return {}
 
-    def _arm(self, state: int, now: float) -> None:
-        """Reset an active controller, else activate it, configured if need be."""
-        if transitions := transitions_to_active(state):
-            self._transit(transitions, now)
+    def _begin(self, what: str, steps: Steps, now: float) -> Job:
+        self._jobs.append(job := Job(what, steps))
+        self._advance(job, None, now)
+        return job
+
+    def _continue(self, job: Job, now: float) -> None:
+        """Send a request whose service is there, take a response, or give it up."""
+        call, future = job.call, job.future
+        if future is not None and future.done():
+            self._advance(job, future.result(), now)
+        elif call is not None and future is None and (
+                client := self._client(call)).service_is_ready():
+            job.future = client.call_async(call.request)
+            job.deadline = now + max(SERVICE_TIMEOUT, call.within)
+        elif now > job.deadline and call is None:       # a pause is over
+            self._advance(job, None, now)
+        elif now > job.deadline:
+            self._end(job, (f'{job.what}: no answer; whether it is in force is not known'
+                            if future is not None else
+                            f'{job.what}: {self._controller} does not answer; is it running?'))
+
+    def _advance(self, job: Job, response: Any, now: float) -> None:
+        """Go on with a job after a response, or a pause."""
+        try:
+            step = job.steps.send(response)
+        except StopIteration as end:
+            self._end(job, end.value, False)
+        except RobodynError as error:
+            self._end(job, str(error))
         else:
-            def told(response: Any) -> None:
-                self._answer(f'reset{" refused" * (not response.success)}: {response.message}',
-                             not response.success)
-                if response.success:
-                    self._release_brakes(now)
-            self._call('reset', Trigger.Request(), 'reset', now, told)
+            job.call, pause = (step, DISCOVERY_TIMEOUT) if isinstance(step, Call) else (None, step)
+            job.future, job.deadline = None, now + pause
+            self._continue(job, now)
 
-    def _release_brakes(self, now: float) -> None:
-        """Release the brakes of the simulator, if there is one, once the controller is armed."""
-        if self._clients['release_brakes'].service_is_ready():
-            self._call('release_brakes', Trigger.Request(), 'brakes', now,
-                       lambda response: self._answer(response.message, not response.success))
+    def _end(self, job: Job, text: str, problem: bool = True) -> None:
+        self._jobs.remove(job)
+        if job.what:
+            self._answer(text, problem)
 
-    def _transit(self, transitions: Sequence[int], now: float) -> None:
-        """Change the state of the node by the first of these, then by the others."""
-        first, *others = transitions
-        what = DONE[first]
+    def _client(self, call: Call) -> Any:
+        if call.service not in self._clients:
+            self._clients[call.service] = self._node.create_client(call.kind, call.service)
+        return self._clients[call.service]
 
-        def told(response: Any) -> None:
-            self._answer(what if response.success else f'not {what}: refused',
-                         not response.success)
-            if response.success and others:
-                self._transit(others, now)
-            elif response.success and first == Transition.TRANSITION_ACTIVATE:
-                self._release_brakes(now)
-        self._call('change_state', ChangeState.Request(transition=Transition(id=first)), what, now,
-                   told, TRANSITION_TIMEOUT)
+    def _go(self, wish: Go, now: float) -> None:
+        """Send a motion that is slow by the limits of the controller."""
+        try:
+            own = Settings(**{name: self.in_force[name] for name in SPEED})
+            limit = slowed(self._model, own).velocity_limit
+        except (KeyError, ParameterError) as error:
+            self._answer(f'the arm is not moved: {error}' if self.in_force else
+                         f'{self._controller} has not sent its velocity limits')
+            return
+        self._send('joint_trajectory', trajectory_message(gentle_motion(
+            self._model.joint_names, wish.start, wish.goal, limit)), 1, now)
 
     def _send(self, topic: str, message: Any, qos: Any, now: float) -> None:
         """Send a message in place of one that waits, once the controller listens."""
@@ -364,27 +382,19 @@ class LiveControl:
                 self._node.destroy_publisher(publisher)
             self._targets = None
 
-    def _change(self, wish: Change, now: float) -> None:
+    def _change(self, wish: Change) -> Steps:
         try:
-            values = {name: parsed(PARAMETERS[name], text) for name, text in wish.texts.items()}
-        except ParameterError as error:
-            self._refuse(wish, str(error))
-            return
-        request = parameter_request(values)
-        what = ', '.join(f'{name} = {written(value)}' for name, value in values.items())
-
-        def told(response: Any) -> None:
-            if response.result.successful:
-                self._answer(f'accepted: {what}', False)
-            else:
-                self._refuse(wish, response.result.reason)
+            done = yield from self._requests.set({
+                name: parsed(PARAMETERS[name], text) for name, text in wish.texts.items()})
+        except ParameterError:
+            self.refused += wish.texts
+            raise
+        finally:
             self._read = -PARAMETER_PERIOD
-        self._call('set_parameters_atomically', request, what, now, told)
+        return f'accepted: {done}'
 
-    def _refuse(self, wish: Change, reason: str) -> None:
-        self.refused += wish.texts
-        self._answer(f'refused: {reason}')
-        self._read = -PARAMETER_PERIOD
+    def _read_parameters(self) -> Steps:
+        self.in_force = yield from self._requests.get([*dict.fromkeys([*BASE, *GAINS])])
 
     def _pull(self, wish: Push, now: float) -> None:
         ends = not wish.force.any()
@@ -399,57 +409,10 @@ class LiveControl:
     def _answer(self, text: str, problem: bool = True) -> None:
         self._answers.append(Line(text, problem))
 
-    def _call(self, service: str, request: Any, what: str, now: float,
-              done: Callable[[Any], None], within: float = SERVICE_TIMEOUT) -> None:
-        if not (client := self._clients[service]).service_is_ready():
-            self._answer(f'{what}: {self._controller} does not answer; is it running?')
-            return
-        self._pending.append(Pending(what, client.call_async(request), now + within, done))
-
-    def _take(self, names: Sequence[str], response: Any) -> None:
-        values = [parameter_value_to_python(value) for value in response.values]
-        if len(values) == len(names):
-            self.in_force = {name: value for name, value in zip(names, values)
-                             if value is not None}
-
     def _hear(self, message: Log) -> None:
-        if message.level >= LoggingSeverity.WARN and message.name in (
-                told_name('', name).replace('/', '.') for name in (self._controller,
-                                                                   self._simulator)):
-            self._answer(message.msg)
-
-
-def parsed(parameter: Parameter, text: str) -> Any:
-    """
-    Return the value of a parameter that a text stands for; numbers are separated by commas.
-
-    :raises ParameterError: it is no value of the parameter.
-    """
-    kind, text = parameter.type, text.strip()
-    value: Any
-    try:
-        if kind == list[float]:
-            value = [float(one) for one in text.strip('[]').split(',')]
-        elif kind in (str, int, float):
-            value = kind(text)
-        else:
-            value = yaml.safe_load(text)
-            if not (isinstance(value, bool) if kind is bool else isinstance(value, list)
-                    and all(isinstance(one, kind.__args__) for one in value)):
-                raise ValueError(text)
-    except (ValueError, yaml.YAMLError) as error:
-        raise ParameterError(f'{parameter.name} = {text!r} is not understood',
-                             name=parameter.name, value=text,
-                             remedy=f'write {WRITTEN[kind]}') from error
-    parameter.check(value)
-    return value
-
-
-def written(value: Any) -> str:
-    """Return a value of a parameter as text."""
-    if isinstance(value, float):
-        return f'{value:g}'
-    return ', '.join(map(written, value)) if isinstance(value, list | tuple) else str(value)
+        for node in self._controller, self._simulator:
+            if text := warning(message, node):
+                self._answer(text)
 
 
 def pose_message(wish: Target) -> PoseStamped:

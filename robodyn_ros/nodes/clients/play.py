@@ -3,6 +3,7 @@
 """Playback of a trajectory file to a controller, whose execution is monitored."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import time
 
 from builtin_interfaces.msg import Duration
@@ -15,13 +16,15 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from .running_controller import reported
+from .running_controller import beside, full, reported, warning
 from ..middleware import qos
-from ..middleware.client_session import Session
+from ..middleware.client_session import never, Session
 from ..topics.publishers import full_name, LOOP, publisher_names, told_name, UNKNOWN
 from ...control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
+from ...control.settings.settings import Settings
 from ...errors import RosError, TrajectoryError
 from ...identification.excitation import trajectory_file
+from ...model.robot import RobotModel
 
 ANSWER_TIMEOUT = 15.0   # [s]; reports come once a second
 LOG_TIMEOUT = 1.0    # [s] for the log line that explains a refusal
@@ -77,22 +80,31 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
         motion.joint_names, np.array([max(shortest, longest)]), start[None], rest, rest)
 
 
+def slowed(robot: RobotModel, settings: Settings) -> RobotModel:
+    """Return the robot with the limits of the controller, where they are lower."""
+    return replace(robot, effort_limit=settings.per_joint(robot, 'effort_limit'),
+                   velocity_limit=settings.velocity_scale * settings.per_joint(
+                       robot, 'velocity_limit'))
+
+
 class Player:
     """
     Publisher of trajectories for one controller.
 
-    :param topic: of the controller's references; ``states``: of sensor_msgs/JointState.
+    :param controller: its name, with its namespace.
+    :param states: topic of sensor_msgs/JointState; '': `joint_states` in that namespace.
     :param confirm: whether it is a controller of this package, whose diagnostics are checked.
     :param within: longest time to wait for the controller and its messages [s].
     :param option: of the command line, names another controller; '': there is none.
     """
 
-    def __init__(self, here: Session, topic: str, states: str, *, confirm: bool, within: float,
-                 option: str = ''):
+    def __init__(self, here: Session, controller: str, states: str = '', *, confirm: bool = True,
+                 within: float, option: str = ''):
         self._here, self._confirm, self._within = here, confirm, within
         self._option = option
-        self._topic = here.node.resolve_topic_name(topic)
-        self._states_topic = here.node.resolve_topic_name(states)
+        self._topic = here.node.resolve_topic_name(f'{full(controller)}/joint_trajectory')
+        #: Topic of the joint states.
+        self.states = here.node.resolve_topic_name(states or beside(controller, 'joint_states'))
         #: Name of the controller that was found, with its namespace and without leading slash.
         self.listener = ''
         self._why = ''
@@ -100,6 +112,7 @@ class Player:
         self._pose: dict[str, float] = {}
         self._publisher = here.node.create_publisher(JointTrajectory, self._topic, 1)
         self._reference: dict[str, float] = {}
+        self._seen, self._moved = self._reference, time.monotonic()     # when it moved last
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
         here.node.create_subscription(JointState, f'{self._topic.rpartition("/")[0]}/reference',
                                       self._on_reference, qos.STATES_IN)
@@ -146,12 +159,12 @@ class Player:
         """
         self._pose.clear()
         # Only for now: at the rate of a driver it would take all the time of this thread
-        heard = self._here.node.create_subscription(JointState, self._states_topic,
+        heard = self._here.node.create_subscription(JointState, self.states,
                                                     self._on_state, qos.STATES_IN)
         self._here.until(lambda: {*joint_names} <= {*self._pose}, self._within)
         self._here.node.destroy_subscription(heard)
         if missing := [name for name in joint_names if name not in self._pose]:
-            raise RosError(f'no joint state of {", ".join(missing)} on {self._states_topic}',
+            raise RosError(f'no joint state of {", ".join(missing)} on {self.states}',
                            name=missing[0], value=sorted(self._pose),
                            remedy='see that it is published, or give another --states')
         return np.array([self._pose[name] for name in joint_names])
@@ -182,8 +195,9 @@ class Player:
               tell: Callable[[float, float], None]) -> None:
         began = self._now()
         self.send(motion)
-        end = float(motion.times[-1]) + SETTLE_TIME
-        while (at := self._now() - began) < end:
+        end, late = float(motion.times[-1]) + SETTLE_TIME, False
+        while (at := self._now() - began) < end or self._lags(motion):
+            late = at >= end
             tell(min(at, end), end)
             self._here.poll()
             if not self._publisher.get_subscription_count():
@@ -191,11 +205,8 @@ class Player:
                                remedy='see its log')
             if self._confirm:
                 self._check()
-        # It starts on arrival, which may be later than it was sent; without telemetry this is not
-        # known
-        if self._reference and not self._over(motion):
-            self._here.until(lambda: self._over(motion), ANSWER_TIMEOUT)
-            self._here.until(lambda: False, SETTLE_TIME)
+        if late:
+            self._here.until(never, SETTLE_TIME)
         tell(end, end)
 
     def send(self, motion: Waypoints | trajectory_file.JointTrajectory,
@@ -216,10 +227,18 @@ class Player:
         if self._confirm:
             self._confirmed(before)
 
-    def _over(self, motion: Waypoints | trajectory_file.JointTrajectory) -> bool:
-        """Return whether the reference of the controller is that at the end of the motion."""
-        return all(abs(self._reference.get(name, x) - x) < START_TOLERANCE for name, x in zip(
-            motion.joint_names, np.asarray(motion.positions)[-1]))
+    def _lags(self, motion: Waypoints | trajectory_file.JointTrajectory) -> bool:
+        """
+        Return whether the reference of the controller is still on its way to the end.
+
+        It starts on arrival, later than it was sent, and bounds may slow it down; without
+        telemetry this is not known.
+        """
+        if self._reference != self._seen:
+            self._seen, self._moved = self._reference, time.monotonic()
+        return time.monotonic() < self._moved + ANSWER_TIMEOUT and any(
+            abs(self._reference.get(name, x) - x) >= START_TOLERANCE for name, x in zip(
+                motion.joint_names, np.asarray(motion.positions)[-1]))
 
     def _now(self) -> float:
         node = self._here.node
@@ -270,8 +289,8 @@ class Player:
                            if np.isfinite(x)}
 
     def _on_log(self, message: Log) -> None:
-        if message.name == self.listener.replace('/', '.'):
-            self._why = message.msg.partition('trajectory refused: ')[2] or self._why
+        self._why = warning(message, self.listener).partition(
+            'trajectory refused: ')[2] or self._why
 
     def _on_state(self, message: JointState) -> None:
         if len(message.position) == len(message.name):
