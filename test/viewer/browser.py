@@ -65,8 +65,8 @@ class Tab:
 
     def draw_rarely(self) -> None:
         """Draw one picture a second: a scene that is drawn in software takes a processor."""
-        self.run('void (window.requestAnimationFrame = '
-                 'then => setTimeout(() => then(performance.now()), 1000))')
+        self.run('void (window.drawn = 0, window.requestAnimationFrame = then => setTimeout('
+                 '() => { then(performance.now()); window.drawn += 1; }, 1000))')
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
@@ -106,9 +106,10 @@ class Tab:
                   buttons=0 if kind == 'mouseReleased' else 1, clickCount=1)
 
     def drag(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
-        """Press the button at a point and move to another; the button stays down."""
+        """Press the button at a point of a page that draws rarely, hold it and move to another."""
         self.call('Input.dispatchMouseEvent', type='mouseMoved', x=begin[0], y=begin[1])
-        sleep(1.5)                      # the page looks under the mouse between two pictures
+        drawn = self.run('drawn')       # the page looks under the mouse between two pictures
+        wait_for(lambda: self.run('drawn') > drawn + 2)
         self.mouse('mousePressed', *begin)
         for part in np.linspace(0.1, 1.0, 10):
             self.mouse('mouseMoved', *(np.array(begin) + part * (np.array(end) - begin)))
