@@ -65,8 +65,11 @@ class Tab:
 
     def draw_rarely(self) -> None:
         """Draw one picture a second: a scene that is drawn in software takes a processor."""
-        self.run('void (window.drawn = 0, window.requestAnimationFrame = then => setTimeout('
-                 '() => { then(performance.now()); window.drawn += 1; }, 1000))')
+        self.run("""(() => { let next = 1, asked = new Map(); window.drawn = 0;
+            requestAnimationFrame = then => (asked.set(next, then), next++);
+            cancelAnimationFrame = number => asked.delete(number);
+            setInterval(() => { const now = asked; asked = new Map();
+                now.forEach(then => then(performance.now())); drawn += 1; }, 1000); })()""")
 
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
@@ -109,7 +112,7 @@ class Tab:
         """Press the button at a point of a page that draws rarely, hold it and move to another."""
         self.call('Input.dispatchMouseEvent', type='mouseMoved', x=begin[0], y=begin[1])
         drawn = self.run('drawn')       # the page looks under the mouse between two pictures
-        wait_for(lambda: self.run('drawn') > drawn + 2)
+        wait_for(lambda: self.run('drawn') > drawn + 1)
         self.mouse('mousePressed', *begin)
         for part in np.linspace(0.1, 1.0, 10):
             self.mouse('mouseMoved', *(np.array(begin) + part * (np.array(end) - begin)))

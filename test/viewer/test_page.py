@@ -276,7 +276,7 @@ def test_a_browser_changes_pushes_and_is_refused(start, browser):
             seen = tab.picture()
             assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100    # a scene, no blank
             now, start_pose = frames([-np.pi / 2, 0.0]), load_robot('two_link', {}, []).pose
-            link = pixel(0.25 * now['link1'] + 0.75 * now['link2'],
+            link = pixel(0.5 * now['link1'] + 0.5 * now['link2'],
                          np.array([*frames(start_pose).values()]),
                          *tab.run('[innerWidth, innerHeight]'))
             assert not shows_the_pull(seen, link)
