@@ -117,6 +117,8 @@ class Tab:
         for part in np.linspace(0.1, 1.0, 10):
             self.mouse('mouseMoved', *(np.array(begin) + part * (np.array(end) - begin)))
             sleep(0.05)
+        drawn = self.run('drawn')
+        wait_for(lambda: self.run('drawn') > drawn + 1)
 
     def resize(self, width: int, height: int) -> None:
         """Set the size of the window [pixels]."""
