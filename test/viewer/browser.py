@@ -71,6 +71,11 @@ class Tab:
             setInterval(() => { const now = asked; asked = new Map();
                 now.forEach(then => then(performance.now())); drawn += 1; }, 1000); })()""")
 
+    def wait_for_pictures(self) -> None:
+        """Wait until a page that draws rarely has drawn two pictures."""
+        drawn = self.run('drawn')
+        wait_for(lambda: self.run('drawn') > drawn + 1)
+
     def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
         """
         Click the button, checkbox or line of this text, once nothing covers it.
@@ -111,14 +116,12 @@ class Tab:
     def drag(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
         """Press the button at a point of a page that draws rarely, hold it and move to another."""
         self.call('Input.dispatchMouseEvent', type='mouseMoved', x=begin[0], y=begin[1])
-        drawn = self.run('drawn')       # the page looks under the mouse between two pictures
-        wait_for(lambda: self.run('drawn') > drawn + 1)
+        self.wait_for_pictures()        # between which the page looks under the mouse
         self.mouse('mousePressed', *begin)
         for part in np.linspace(0.1, 1.0, 10):
             self.mouse('mouseMoved', *(np.array(begin) + part * (np.array(end) - begin)))
             sleep(0.05)
-        drawn = self.run('drawn')
-        wait_for(lambda: self.run('drawn') > drawn + 1)
+        self.wait_for_pictures()
 
     def resize(self, width: int, height: int) -> None:
         """Set the size of the window [pixels]."""
