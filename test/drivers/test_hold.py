@@ -40,11 +40,12 @@ def swapped(arm, a, b):
 
 
 @pytest.mark.parametrize(('kind', 'names', 'value', 'planted'), [
+    ('agrees', (), 1.0, {}),
     ('sign', ('joint3',), -1.0, {'motor': (2, 'sign', -1.0)}),
     ('zero', ('joint2',), 0.2, {'motor': (1, 'offset', 0.2)}),
     ('swapped', ('joint4', 'joint6'), np.nan, {'arm': swapped(load_arm('yam'), 3, 5)})])
 def test_mistakes_that_are_planted_in_the_motors(monkeypatch, kind, names, value, planted):
-    """Those of the model, the range of a motor, or none: test_diagnosis, test_driver_commands."""
+    """Those of the model, and the range of a motor: test_diagnosis and test_driver_commands."""
     monkeypatch.setattr(holding, 'LOWERING_SPEED', 1.0)
     motor = planted.pop('motor', None)
     arm = bench(**planted)

@@ -37,7 +37,8 @@ def dies(sim, controller, remote):
     remote.until(stale, 'a fault', poll=0.002)
 
 
-def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path):
+@pytest.mark.parametrize('path', ['native', 'python'])
+def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, path):
     folder = tmp_path / 'flights'
     folder.mkdir()
     old = [folder / f'flight_controller_20200101T0000{k:02}_000000_STALE_STATE.mcap'
@@ -45,7 +46,8 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path):
     for file in (*old, folder / 'flight_other_20200101T000000_000000_STALE_STATE.mcap'):
         file.touch()
     sim, controller = pair({'real_time_factor': 3.0}, {
-        'flight_folder': folder, 'flight_recorder': 5.0, 'mode': 'computed_torque'})
+        'data_path': path, 'flight_folder': folder, 'flight_recorder': 5.0,
+        'mode': 'computed_torque'})
     bring_up(remote)
     # At rest: in motion it may be refused, as the measured efforts are not those of gravity
     assert remote.set('controller', payload_frame='link2', payload_mass=0.1) == ''
@@ -64,7 +66,7 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path):
     assert replay.wait() == 0, replay.text
     assert f'recomputed: all {count} cycles agree bit by bit' in replay.text
     assert re.search(r'RUNNING → FAULT, STALE_STATE: state is stale \(joint1\)', replay.text)
-    assert 'data path native' in replay.text
+    assert f'data path {path}' in replay.text
     assert Path(file).with_suffix('.png').stat().st_size > 10_000
 
     found = read(Path(file))
