@@ -22,7 +22,7 @@ import typer
 from .options import (
     AsJson, At, chosen_robot, command, console, Force, Gravity, Locked, MODEL, print_json, Robot,
     Root, table, Tip)
-from ..errors import check_new, ParameterError, writing
+from ..errors import ArgumentError, check_new, ParameterError, writing
 from ..extras import pip_install
 from ..model.resources import robot_names, robot_path
 
@@ -58,6 +58,10 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             force: Force = False, as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings; repair inertias."""
     if repaired is not None:
+        if locked or root or tip or gravity or at or driver or as_json:
+            raise ArgumentError('--repair takes no other option than --force', name='--repair',
+                                value=str(repaired), remedy='leave the others out: the whole '
+                                'URDF is written')
         repair(robot, repaired, force, console())
         return
     chosen = chosen_robot(robot, locked, root, tip, gravity, at, massless='warn')

@@ -42,6 +42,8 @@ CLEAR = 'it is not clear what to write'
     ('inspect macro.urdf', ['.xacro'], 'inspect macro.xacro'),
     ('inspect odd.urdf --repair mine.urdf', ['--force'],
      'inspect odd.urdf --repair mine.urdf --force'),
+    ('inspect odd.urdf --repair new.urdf --json', ['no other option', 'leave the others out'],
+     'inspect odd.urdf --repair new.urdf'),
     ('init two_link -o mine.yaml', ['--force'], 'init two_link -o mine.yaml --force'),
     ('init two_link -o mine.yaml', ['--output'], 'init two_link --output new.yaml'),
     ('init scaled.urdf', ['--accept-inertia'], 'init scaled.urdf --accept-inertia'),

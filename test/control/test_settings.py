@@ -61,13 +61,16 @@ def test_refused(name, settings):
     assert refusal.value.name == name
 
 
-@pytest.mark.parametrize('limit', [np.inf, 0.0])
-def test_a_urdf_without_an_effort_limit(limit):
-    """A joint is not driven until the parameter says how strong it is."""
-    model = replace(TWO_LINK, effort_limit=np.array([9.0, limit]))
-    with pytest.raises(ParameterError, match='joint2'):
+@pytest.mark.parametrize(('name', 'limit', 'cause'), [
+    ('effort_limit', np.inf, 'has no effort limit'), ('effort_limit', 0.0, 'has effort limit 0'),
+    ('velocity_limit', np.inf, 'has no velocity limit'),
+    ('velocity_limit', 1e4, 'has no velocity limit: 10000 is that of no drive')])
+def test_a_urdf_without_a_limit(name, limit, cause):
+    """A joint is not driven until the parameter says how strong and fast it is."""
+    model = replace(TWO_LINK, **{name: np.array([9.0, limit])})
+    with pytest.raises(ParameterError, match=f'joint2 {cause}'):
         Settings().joint_records(model)
-    given = Settings(effort_limit=[8.0, 7.0]).joint_records(model)['effort_limit']
+    given = Settings(**{name: [8.0, 7.0]}).joint_records(model)[name]
     assert given.tolist() == [8.0, 7.0]
 
 

@@ -138,7 +138,8 @@ def _sentence(c: Controller, reason: str, joint: str) -> str:
                 'drives swapped, or is the order of the commands another one?')
     if code == 'JOINT_BLOCKED' and i < 0:
         return ('no joint moves in the test of the motors: are the brakes engaged, or the '
-                'commands not passed on to the drives while the arm is RISING? '
+                'commands not passed on to the drives while the arm is RISING? Or does friction '
+                'that the model lacks hold it: raise motor_test_effort, or set static_friction; '
                 'motor_test_effort: 0.0 arms without the test')
     if code == 'DRIVE_FAULT':
         return f'{text} ({c.drive_fault})'

@@ -46,6 +46,7 @@ DEFAULT_LATE_DELAYS = 2.0
 MAX_GYRATION_RADIUS = 1.0
 CHECKED_POSES = 32
 
+MOST = {f.name: f.metadata['upper'] for f in fields(ControlParameters) if 'upper' in f.metadata}
 FRICTION_PARAMETERS = (*CURVE_PARAMETERS, 'friction_offset', 'friction_compensation')
 #: Gains of the laws of this package.
 GAINS = tuple(f.name for f in fields(registry.LawGains) if 'empty' in f.metadata)
@@ -395,22 +396,21 @@ class Settings(ControlParameters):
         period.
         """
         for name in ('effort_limit', 'velocity_limit'):
-            limit, urdf = joints[name], getattr(model, name)
-            if not (limit > 0.0).all():
-                joint = model.joint_names[int(np.argmin(limit > 0.0))]
+            limit, urdf, words = joints[name], getattr(model, name), name.replace('_', ' ')
+            if not (known := known_limits(limit, name)).all():
+                i = int(np.argmin(known))
+                joint = model.joint_names[i]
                 raise ParameterError(
-                    f'joint {joint} has {name.replace("_", " ")} 0 and could not be driven',
-                    name=joint, value=0.0, remedy=f'correct the URDF or set parameter {name}')
+                    f'joint {joint} has {words} 0 and could not be driven' if limit[i] == 0.0 else
+                    f'joint {joint} has no {words}' + ('' if np.isinf(limit[i]) else
+                                                       f': {limit[i]:g} is that of no drive'),
+                    name=joint, value=float(limit[i]),
+                    remedy=f'give it a <limit> in the URDF or set parameter {name}')
             above = (limit > urdf) & (urdf > 0.0)
             if above.any():
                 joint = model.joint_names[int(above.argmax())]
                 raise ParameterError(f'{name} of {joint} is above that of the URDF', name=joint,
                                      remedy='use at most the limit of the URDF')
-        if not (known := np.isfinite(joints['effort_limit'])).all():
-            joint = model.joint_names[int(np.argmin(known))]
-            raise ParameterError(f'joint {joint} has no effort limit', name=joint,
-                                 remedy='give it a <limit> in the URDF or set parameter '
-                                        'effort_limit')
         if not (joints['effort_rate_limit'] > 0.0).all():
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
@@ -458,6 +458,15 @@ def symmetric(moments: Sequence[float]) -> ndarray:
     """Return ixx, ixy, ixz, iyy, iyz, izz as a matrix (3, 3)."""
     xx, xy, xz, yy, yz, zz = moments
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def known_limits(limit: ndarray, name: str) -> ndarray:
+    """
+    Return (n,) whether each effort or velocity limit is one: neither 0 nor above the parameter's.
+
+    :param name: of the parameter, ``effort_limit`` or ``velocity_limit``.
+    """
+    return (limit > 0.0) & (limit <= MOST[name])
 
 
 @lru_cache(4)

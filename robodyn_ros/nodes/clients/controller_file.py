@@ -20,7 +20,7 @@ from ...catalog.robots import one_line
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
     holding_warning, most_resting_error, resting_error_warning)
-from ...control.settings.settings import checked_masses, Settings
+from ...control.settings.settings import checked_masses, known_limits, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
 from ...model.robot import RobotModel, roomy_position
@@ -62,25 +62,20 @@ def parameters(model: RobotModel, pose: ndarray | None, settings: Settings) -> d
                if name != 'armature' or (gain != model.armature).any()}
     # The gains are for the friction of the model: as much again for what it does not know, or what
     # such friction moves light joints by in the worst pose
-    unknown = UNKNOWN_FRICTION * np.where(known(model, 'effort_limit'), model.effort_limit, 0.0)
+    drives = known_limits(model.effort_limit, 'effort_limit')
+    unknown = UNKNOWN_FRICTION * np.where(drives, model.effort_limit, 0.0)
     masses = checked_masses(replace(model, armature=gains.armature))
     errors = (np.abs(np.linalg.inv(masses)) @ unknown).max(axis=0) / gains.acceleration_kp
     most = most_resting_error(model)
     values['goal_tolerance'] = errors.round(3).clip(2.0 * most, WIDEST_TOLERANCE * most).tolist()
-    if known(model, 'effort_limit').all():
+    if drives.all():
         values |= {'effort_limit': model.effort_limit.tolist(),
                    'effort_rate_limit': settings.per_joint(model, 'effort_rate_limit').tolist()}
-    if known(model, 'velocity_limit').all():
+    if known_limits(model.velocity_limit, 'velocity_limit').all():
         values['velocity_limit'] = model.velocity_limit.tolist()
         if 'effort_limit' in values:
             values['motor_test_effort'] = MOTOR_TEST_EFFORT
     return values
-
-
-def known(model: RobotModel, name: str) -> ndarray:
-    """Return (nv,) whether the URDF has each limit; 0, or more than the parameter, is none."""
-    limit, declared = getattr(model, name), next(p for p in TABLE if p.name == name)
-    return (limit > 0.0) & (limit <= (declared.upper or np.inf))
 
 
 def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) -> list[str]:
@@ -91,20 +86,17 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
     out = [] if 'robot_compensates_gravity' in values else [
         'Gravity compensation: set robot_compensates_gravity: true if the arm stays up under zero '
         'effort (Franka, UR), false if it sinks. A wrong value throws the arm.']
-    stopped = model.velocity_limit == 0.0
+    drives = known_limits(model.effort_limit, 'effort_limit')
     deflection = UNKNOWN_FRICTION * model.effort_limit / values.get('stiffness', np.inf)
-    far = known(model, 'effort_limit') & (
-        deflection > WIDEST_TOLERANCE * most_resting_error(model))
+    far = drives & (deflection > WIDEST_TOLERANCE * most_resting_error(model))
     for lacking, sentence in (
-            (~known(model, 'effort_limit'), 'Effort limit of {}: set effort_limit for all joints; '
+            (~drives, 'Effort limit of {}: set effort_limit for all joints; '
              'the controller does not start without.'),
             (far, 'Effort limit of the drive of {}: half a percent of that of the URDF as '
              'friction would hold the joint far from its target. Check it: gains and rotor '
              'inertia depend on it.'),
-            (stopped, 'Velocity limit of {}: set velocity_limit for all joints; the controller '
-             'does not start without.'),
-            (~known(model, 'velocity_limit') & ~stopped, 'Velocity limit of {}: set '
-             'velocity_limit for all joints; their speed is unlimited otherwise.'),
+            (~known_limits(model.velocity_limit, 'velocity_limit'), 'Velocity limit of {}: set '
+             'velocity_limit for all joints; the controller does not start without.'),
             (unlimited, 'Position limits of {}: these joints may hit their stops.'),
             (model.position_lower == model.position_upper, 'Position range of {}: lower and upper '
              'limit are the same, so that these joints cannot move.'),
@@ -187,8 +179,9 @@ def _of_urdf(model: RobotModel) -> dict[str, str]:
     return {'robot_compensates_gravity': '?',
             **({'accepted_links': one_line(list(model.implausible_links))}
                if model.implausible_links else {}),
-            **{name: listed(np.where(known(model, name), getattr(model, name), np.nan))
-               for name in ('effort_limit', 'velocity_limit')},
+            **{name: listed(np.where(known_limits(limit, name), limit, np.nan))
+               for name, limit in (('effort_limit', model.effort_limit),
+                                   ('velocity_limit', model.velocity_limit))},
             'motor_test_effort': one_line(MOTOR_TEST_EFFORT),
             'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
             'coulomb_friction': listed(model.coulomb_friction),
