@@ -58,6 +58,12 @@ def test_what_somebody_has_set_is_known(node):
         assert p.given == {'gain', 'mode'}
 
 
+def test_what_is_out_of_range_at_the_start_is_refused_with_range_and_unit():
+    with lone_node('other', ['--ros-args', '-p', 'gain:=3.0']) as other, pytest.raises(
+            ParameterError, match=r'^parameter gain is refused .*, in \[0, 2\] N$'):
+        Parameters(other, TABLE)
+
+
 @pytest.mark.parametrize(('bad', 'named'), [
     ({'gains': [1.0, 3.0]}, 'gains'), ({'gain': math.nan}, 'gain'), ({'mode': 'pid'}, 'mode'),
     ({'gains': [math.inf]}, 'gains')])

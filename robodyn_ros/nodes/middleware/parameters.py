@@ -164,7 +164,7 @@ class Parameters:
             try:
                 self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
             except ParameterException as error:
-                within = f', in {p.range}' if p.range else ''
+                within = f', in {p.range} {p.unit}'.rstrip() if p.range else ''
                 raise ParameterError(f'parameter {p.name} is refused ({error})', name=p.name,
                                      remedy=f'write {WRITTEN[p.type]}{within}') from error
             if self.node.get_parameter_or(p.name).value is not None:
