@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
 from cli.commands import refused
@@ -137,7 +138,8 @@ def test_what_is_refused_or_quoted(tmp_path):
 
 
 def test_the_sources_are_formatted():
-    formatter = shutil.which('clang-format')
+    formatter = shutil.which('clang-format', path=os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ['PATH']]))
     if not formatter:
         pytest.skip('needs clang-format: pip install clang-format')
     sources = *(TEMPLATES / 'src').glob('*pp'), *(TEMPLATES / 'test').iterdir()

@@ -97,8 +97,8 @@ void RobotController::open_topics()
           heartbeat_time_ = beats ? std::chrono::steady_clock::now() : kNever;
           if (library_)
           {
-            (beats ? robodyn_controller_heartbeat : robodyn_controller_end_heartbeat)(
-              library_.get());
+            (beats ? robodyn_controller_heartbeat
+                   : robodyn_controller_end_heartbeat)(library_.get());
           }
         });
     });
