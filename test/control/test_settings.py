@@ -218,6 +218,9 @@ def test_scarce_efforts_and_stiffness():
     assert '0.023 (panda_joint7)' in sentence and 'panda_joint1' not in sentence
     slow = Settings(velocity_limit=[0.3], effort_limit=[8.0]).scarcity(PANDA)
     assert (slow.armature == found.armature).all()          # that of the same drive
+    given = Settings(velocity_limit=PANDA.velocity_limit).scarcity(
+        replace(PANDA, velocity_limit=np.full(7, 1e4)))         # of no drive
+    assert (given.armature == found.armature).all() and given.scarce[6]
     assert not Settings().scarcity(with_rotors(PANDA, 1.0)).scarce.any()
     assert not Settings(armature=found.armature.tolist()).scarcity(
         Settings(armature=found.armature.tolist()).loaded(PANDA)).scarce.any()

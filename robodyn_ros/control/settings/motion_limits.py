@@ -18,7 +18,7 @@ not count.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from math import inf
 from typing import NamedTuple, NoReturn, TYPE_CHECKING
@@ -27,6 +27,7 @@ import numpy as np
 from numpy import ndarray
 
 from .friction import static_friction, viscous
+from ..declare import RobotParameters
 from ..steps.acceleration_limits import ACCELERATION_SHARE, VELOCITY_SHARE
 from ...dynamics.compile import generic
 from ...dynamics.model_data import ModelData, parameters, workspace
@@ -187,6 +188,8 @@ def _refuse(problem: str, name: str) -> NoReturn:
                           'number, 0 for the default or -1 for none')
 
 
+# Greatest limits that drives may have: those of the parameters
+MOST = {f.name: f.metadata.get('upper') for f in fields(RobotParameters)}
 # Time [s] in which a drive without a load reaches its velocity limit with its full effort, at
 # least: rotor, encoder and brake of geared drives take 10 to 60 ms, quick ones with low gear
 # ratios 5 ms (Damiao DM4310: 0.0018 kg·m², 7 N·m, 30 rad/s, 7.7 ms; DM4340: 0.032 kg·m², 27 N·m,
@@ -219,6 +222,15 @@ class Scarcity(NamedTuple):
                 f'the full effort takes {1e3 * MIN_ROTOR_TIME:g} ms to the velocity limit')
 
 
+def known_limits(limit: ndarray, name: str) -> ndarray:
+    """
+    Return (n,) whether each effort or velocity limit is one: neither 0 nor above the parameter's.
+
+    :param name: of the parameter, ``effort_limit`` or ``velocity_limit``.
+    """
+    return (limit > 0.0) & (limit <= MOST[name])
+
+
 def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
              velocity_limit: ndarray, limit_rate: float) -> Scarcity:
     """
@@ -226,19 +238,20 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
 
     :param mass_matrices: (P, nv, nv) at several poses, of which the least effort counts.
     :param effort_limit, velocity_limit: (nv,) in force. The drives have those of the URDF, if it
-        has any. Not finite or 0: unknown, nothing is scarce, as without inertias.
+        has any. Unknown ones leave nothing scarce, as without inertias.
     :param limit_rate: [1/s] of the settings.
     """
-    known = (np.isfinite(effort_limit) & np.isfinite(velocity_limit)
-             & (effort_limit > 0.0) & (velocity_limit > 0.0))
+    known = (known_limits(effort_limit, 'effort_limit')
+             & known_limits(velocity_limit, 'velocity_limit'))
     effort, velocity = np.where(known, effort_limit, 1.0), np.where(known, velocity_limit, 1.0)
     available = effort
     if not model.massless_joints:       # else no controller takes the model
         response = np.linalg.inv(mass_matrices).diagonal(axis1=1, axis2=2).max(0)
         available = np.minimum(
             ACCELERATION_SHARE * limit_rate * VELOCITY_SHARE * velocity / response, effort)
-    drive = [np.where(np.isfinite(urdf) & (urdf > 0.0), urdf, given) for urdf, given in (
-        (model.effort_limit, effort), (model.velocity_limit, velocity))]
+    drive = [np.where(known_limits(urdf, name), urdf, given) for name, urdf, given in (
+        ('effort_limit', model.effort_limit, effort),
+        ('velocity_limit', model.velocity_limit, velocity))]
     armature = MIN_ROTOR_TIME * drive[0] / drive[1]
     return Scarcity(tuple(model.joint_names), available, effort_limit, armature,
                     known & (available < SCARCE_EFFORT * effort) & (model.armature < armature))

@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from .friction import check_compensation, CURVE_PARAMETERS, viscous, with_friction
 from .gain_stability import check, check_rate, GAIN_MARGIN, highest, highest_damping, rounded_down
-from .motion_limits import evaluated, Scarcity, scarcity
+from .motion_limits import evaluated, known_limits, Scarcity, scarcity
 from .parameters import ControlParameters
 from .task_stability import (
     ACCELERATION_MARGIN, check_adaptation, check_integral, check_task, check_walls, OBSERVER)
@@ -46,7 +46,6 @@ DEFAULT_LATE_DELAYS = 2.0
 MAX_GYRATION_RADIUS = 1.0
 CHECKED_POSES = 32
 
-MOST = {f.name: f.metadata['upper'] for f in fields(ControlParameters) if 'upper' in f.metadata}
 FRICTION_PARAMETERS = (*CURVE_PARAMETERS, 'friction_offset', 'friction_compensation')
 #: Gains of the laws of this package.
 GAINS = tuple(f.name for f in fields(registry.LawGains) if 'empty' in f.metadata)
@@ -458,15 +457,6 @@ def symmetric(moments: Sequence[float]) -> ndarray:
     """Return ixx, ixy, ixz, iyy, iyz, izz as a matrix (3, 3)."""
     xx, xy, xz, yy, yz, zz = moments
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def known_limits(limit: ndarray, name: str) -> ndarray:
-    """
-    Return (n,) whether each effort or velocity limit is one: neither 0 nor above the parameter's.
-
-    :param name: of the parameter, ``effort_limit`` or ``velocity_limit``.
-    """
-    return (limit > 0.0) & (limit <= MOST[name])
 
 
 @lru_cache(4)

@@ -19,8 +19,8 @@ from ..middleware.parameters import Parameter, WRITTEN
 from ...catalog.robots import one_line
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
-    holding_warning, most_resting_error, resting_error_warning)
-from ...control.settings.settings import checked_masses, known_limits, Settings
+    holding_warning, known_limits, most_resting_error, resting_error_warning)
+from ...control.settings.settings import checked_masses, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
 from ...model.robot import RobotModel, roomy_position
