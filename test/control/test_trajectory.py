@@ -263,6 +263,9 @@ def test_robots_without_limits_or_power_are_refused(tmp_path):
                                         'is 0.*joint2 .*<limit') as refused:
         motion.check_limits(robot.model)
     assert len(refused.value.value) == 2
+    fast = replace(load_robot('two_link', {}, []).model, velocity_limit=np.array([np.inf, 1e4]))
+    with pytest.raises(DemoError, match='joint1 .*no velocity limit of a drive.*joint2'):
+        motion.check_limits(fast)
     with pytest.raises(UrdfError) as refused:
         load_robot('no such robot', {}, [])
     offered = refused.value.remedy.partition('one of ')[2].partition(' (')[0].split(', ')

@@ -8,6 +8,7 @@ from scipy.interpolate import PPoly
 
 from .reference_planning import interpolate
 from .trajectory import Waypoints
+from ..settings.motion_limits import known_limits
 from ...dynamics import Dynamics
 from ...errors import DemoError
 from ...model.robot import RobotModel
@@ -28,9 +29,11 @@ def check_limits(model: RobotModel) -> None:
     """
     span = model.position_upper - model.position_lower
     lacking = {'its position range is 0': ~(span > 0.0),
-               'its velocity limit is 0': ~(model.velocity_limit > 0.0),
-               'its effort limit is 0': ~(model.effort_limit > 0.0),
-               'it has no effort limit': ~np.isfinite(model.effort_limit)}
+               'its velocity limit is 0': model.velocity_limit == 0.0,
+               'its effort limit is 0': model.effort_limit == 0.0,
+               **{f'it has no {name} limit of a drive': ~known_limits(limit, f'{name}_limit')
+                  & (limit > 0.0) for name, limit in (
+                      ('velocity', model.velocity_limit), ('effort', model.effort_limit))}}
     found = [f'joint {name} ({", ".join(what)})' for i, name in enumerate(model.joint_names)
              if (what := [text for text, bad in lacking.items() if bad[i]])]
     if found:
