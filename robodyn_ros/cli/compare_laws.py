@@ -17,8 +17,8 @@ from rich.text import Text
 import typer
 
 from .options import (
-    AcceptInertia, AsJson, At, chosen_robot, command, console, DEVELOP, Locked, locked_joints,
-    print_json, ReportFile, Robot)
+    AcceptInertia, AsJson, At, chosen_robot, command, console, DEVELOP, Gravity, Locked,
+    locked_joints, print_json, ReportFile, Robot, Root, Tip)
 from ..errors import ArgumentError, DemoError, require_modules
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 @command(DEVELOP, 'my_arm.urdf --law pd --law my_law:LAW --config my_arm.yaml')
 def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
+                 root: Root = '',
+                 tip: Tip = '',
+                 gravity: Gravity = '',
                  duration: Annotated[float, typer.Option(
                      min=0.5, max=60.0, help='Duration of the motion (s), extended if the limits '
                      'of the robot require it.')] = 4.0,
@@ -52,7 +55,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     from ..law_comparison import compare, draw
     from ..model.robot import units
 
-    chosen = chosen_robot(robot, locked, at=at, roomy=True,
+    chosen = chosen_robot(robot, locked, root, tip, gravity, at, roomy=True,
                           accepted_links=['*'] if accept_inertia else None)
     _check(picture)
     out = console()
@@ -100,7 +103,8 @@ def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Seq
         _, of, settings = configured_robot(robot, locked_joints(locked), path, out)
         if of.model.joint_names != model.joint_names:
             raise ArgumentError(f'{path} drives the joints {", ".join(of.model.joint_names)}',
-                                name='--config', value=str(path), remedy='choose files for '
+                                name='--config', value=str(path), remedy='give its --root, '
+                                '--tip and --locked, or choose files for '
                                 + ', '.join(model.joint_names))
         found[path.stem if path.stem not in found else str(path)] = settings
     for name, given in found.items():

@@ -81,6 +81,10 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
     assert [row['law'] for row in found] == 2 * ['springy:SPRINGY', 'soft']
     assert 0.0 < found[0]['rms'] < found[1]['rms']      # of the arm with less stiffness
     assert 'Gains: --config, else' in run('--config', file, '--picture', tmp_path / 'a.png').stdout
+    arm = {'root': 'link1', 'gravity': [0.0, 0.0, -9.81], 'stiffness': [10.0], 'damping': [1.0]}
+    file.write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': soft | arm}}))
+    words = '--root', 'link1', '--gravity', '0,0,-9.81', '--picture', tmp_path / 'a.png'
+    assert 'exact model, RMS' in run('--config', file, *words).stdout
     for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
                         ('--law sprngy:X', 'PYTHONPATH'),
                         (f'--config {other}', 'choose files for joint1, joint2')):
