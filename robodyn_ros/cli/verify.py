@@ -99,7 +99,8 @@ def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping
                             value=list(positions), remedy='pass one for each of '
                             + (', '.join(names) or 'the locked joints, of which there are none'))
     true = load_robot(truth.urdf or str(chosen.path), dict(zip(names, positions)), [],
-                      root=values.get('root') or None, tip=values.get('tip') or None).model
+                      root=values.get('root') or None, tip=values.get('tip') or None,
+                      gravity=values.get('gravity') or None).model
     if true.joint_names != chosen.model.joint_names:
         raise ArgumentError(f'{truth.urdf} has the joints {", ".join(true.joint_names)}',
                             name='truth.urdf', value=truth.urdf, remedy='use a URDF with the '

@@ -513,7 +513,10 @@ def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypat
     Path('wrong.urdf').write_text(text.replace('joint2', 'elbow'))
     Path('locked.yaml').write_text('/**/controller: {ros__parameters: {locked_joints: [joint2], '
                                    'locked_positions: [0.0]}}')
+    Path('upper.yaml').write_text('/**/controller: {ros__parameters: {root: link1, '
+                                  'gravity: [0.0, 0.0, -9.81]}}')
     for config, truth, message in (
+            ('upper.yaml', 'urdf: wrong.urdf', 'use a URDF with the joints joint2'),
             ('', 'urdf: other.urdf', 'not safe to power'),
             ('', 'urdf: wrong.urdf', 'use a URDF with the joints joint1, joint2'),
             ('', 'locked_positions: [0.1]', 'of 0 locked joints'),
