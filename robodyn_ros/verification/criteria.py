@@ -228,7 +228,8 @@ def verdict(outcomes: Sequence[Outcome]) -> str:
         if one.refusal:
             failures.setdefault('the arm is not armed', []).append((0.0, one.refusal + where))
         if one.unexplained_fault:
-            failures.setdefault(f'fault {one.fault} latches', []).append((0.0, one.reason + where))
+            failures.setdefault(f'fault {one.fault} latches', []).append(
+                (-float(bool(one.injection)), one.reason + where))
         for kind, what in one.violations.items():
             name = FAILURES.get(kind) or f'the criterion "{kind}" is broken'
             if kind in ('resting', 'tracking'):

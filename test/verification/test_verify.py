@@ -135,6 +135,9 @@ def test_an_injection_excuses_only_the_faults_of_its_rows_in_the_documentation()
     world = {'injection': 'one sample q + 0.3', 'mode': 'pd'}
     fault = Outcome(0, world, fault='STATE_INCONSISTENT', reason='position jumps', fault_time=0.1)
     assert fault.bad and 'STATE_INCONSISTENT latches' in criteria.verdict([fault])
+    # One that nothing was injected before tells more
+    plain = replace(fault, index=1, world={'injection': '', 'mode': 'pd'}, reason='arm is gone')
+    assert '2 of 2 worlds: arm is gone (world 1)' in criteria.verdict([fault, plain])
     assert not replace(fault, world={**world, 'injection': 'q + 2π for good'}).bad
     assert replace(fault, world={**world, 'injection': 'states stop'}).bad
 
