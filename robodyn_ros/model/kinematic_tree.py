@@ -219,11 +219,12 @@ def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, 
     between the root and the base rotate it: fixed ones, and locked ones at their position.
     Prismatic joints and joints about a vertical axis do not change it.
 
-    :raises UrdfError: another movable joint is above the base.
+    :raises UrdfError: other movable joints are above the base; the message names all of them.
     """
     above = {joint.child: joint for joint in robot.joints}
     by_name = {joint.name: joint for joint in robot.joints}
     path, link = [], base
+    turning: dict[str, str] = {}        # the joints that turn it, and their drivers
     while link in above:
         path.append(above[link])
         link = above[link].parent
@@ -234,19 +235,26 @@ def base_gravity(robot: URDF, extra: Extension, base: str, locked: Mapping[str, 
         if joint.type == 'fixed':
             continue
         if joint.type not in MOVING:
-            _refuse(joint, base, 'set gravity')
+            _refuse([joint.name], base, 'set gravity')
         relation = mimic_relation(joint, by_name, extra, locked)
         data = joint_data(joint, extra.joint(joint.name), [])
         if relation.driver is None:
             gravity = data.motion(joint.type, relation.shift)[0].T @ gravity
-        elif joint.type != 'prismatic' and (
-                np.linalg.norm(np.cross(data.axis, gravity)) > MAX_SINE * np.linalg.norm(gravity)):
-            _refuse(joint, base, 'lock it where it is, ', Argument(
-                'locked', {relation.driver: Placeholder('position')}), ', or give gravity')
+        elif joint.type != 'prismatic' and (turning or np.linalg.norm(
+                np.cross(data.axis, gravity)) > MAX_SINE * np.linalg.norm(gravity)):
+            turning[joint.name] = relation.driver
+    if turning:
+        where = 'them where they are' if len(turning) > 1 else 'it where it is'
+        _refuse([*turning], base, f'lock {where}, ', Argument(
+            'locked', dict.fromkeys(turning.values(), Placeholder('position'))),
+            ', or give gravity')
     return gravity
 
 
-def _refuse(joint: Joint, base: str, *remedy: str | Argument) -> None:
-    raise UrdfError(f'joint {joint.name!r} above the root {base!r} turns gravity in its frame',
-                    name=joint.name, remedy=(*remedy, f' in the frame of {base!r}, ', Argument(
-                        'gravity', tuple(map(Placeholder, 'xyz')))))
+def _refuse(joints: Sequence[str], base: str, *remedy: str | Argument) -> None:
+    many = len(joints) > 1
+    raise UrdfError(
+        f'joint{"s" * many} {", ".join(map(repr, joints))} above the root {base!r} '
+        f'turn{"s" * (not many)} gravity in its frame', name=joints[0],
+        remedy=(*remedy, f' in the frame of {base!r}, ', Argument(
+            'gravity', tuple(map(Placeholder, 'xyz')))))

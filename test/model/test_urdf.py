@@ -192,6 +192,10 @@ def test_gravity_of_a_root_that_turns():
         load_urdf(text, root='base', locked={'torso': 0.5}).gravity_vector,
         [9.81 * np.sin(0.5), 0, -9.81 * np.cos(0.5)], atol=1e-14)
     assert load_urdf(text, root='base', gravity=(1, 2, 3)).gravity_vector.tolist() == [1, 2, 3]
+    # All that have to be locked are named at once
+    with pytest.raises(UrdfError, match="joints 'r_shoulder', 'r_elbow' above .* turn gravity.*lo"
+                       "ck them where they are.*'r_shoulder': position, 'r_elbow': position"):
+        load_urdf(TORSO.replace('"r_mount" type="fixed"', '"r_mount" type="revolute"'), root='r2')
     text = torso('floating').replace('<axis xyz="0 0 1"/>', '')
     with pytest.raises(UrdfError, match="'torso'.*root='base' and gravity="):
         load_urdf(text)
