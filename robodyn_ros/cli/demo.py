@@ -14,7 +14,7 @@ from ..errors import DemoError, ParameterError, require_modules
 @command(RUN, 'two_link --brief')
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
-             '--brief', help='Shorter motions, contacts at half the rate, all checks.'
+             '--brief', help='Shorter motions at half the rate, all checks.'
              )] = False,
          scene: Annotated[str, typer.Option(
              help='motion: free fall, gravity, a push, a trajectory. contact: a push, guiding by '

@@ -183,7 +183,7 @@ class MotionScene(Scene):
 #: Scenes of the demo.
 SCENES = MOTION, CONTACT = 'motion', 'contact'
 ESTIMATE_RATE = 200.0    # [Hz] of external efforts
-BRIEF_STATE_RATE = 500.0    # [Hz] of a brief contact scene, whose run time grows with it
+BRIEF_RATE = 500.0    # [Hz] of a brief scene, whose run time grows with it
 PROGRESS_PERIOD = 0.1    # [s]
 BUSY_FACTOR = 0.9    # of real time, below which simulated time is called slow
 
@@ -232,8 +232,8 @@ def parameters(model: RobotModel, flights: Path, scene: str, brief: bool, paced:
     if scene == CONTACT:
         own['controller'] |= {'flight_recorder': 5.0, 'flight_folder': str(flights),
                               'external_effort_rate': ESTIMATE_RATE}
-        for values in own.values() if brief else ():
-            values['rate'] = BRIEF_STATE_RATE
+    for values in own.values() if brief else ():
+        values['rate'] = BRIEF_RATE
     return own
 
 
@@ -305,7 +305,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
-    :param brief: shorter motions, contacts at half the rate, paced to real time if they are shown
+    :param brief: shorter motions at half the rate, paced to real time if they are shown
         only; all checks are made.
     :param scene: one of :data:`SCENES`.
     :param view: whether to show it in the browser.

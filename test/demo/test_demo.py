@@ -73,7 +73,7 @@ def test_a_busy_machine_changes_no_digit_and_nothing_is_left(alone, tmp_path):
     assert demo.text.count('passed') == 9
     rms = dict(re.findall(r'^ *(pd|joint_impedance|computed_torque) +([\d.]+)', demo.text,
                           re.MULTILINE))
-    assert rms == {'pd': '142', 'joint_impedance': '33.4', 'computed_torque': '0.206'}
+    assert rms == {'pd': '142', 'joint_impedance': '33.5', 'computed_torque': '0.411'}
     assert 'Control loop in real time' in demo.text
     assert len(nodes) == 2 and not running(nodes) and not files(memory)
     names = {path.name for path in (tmp_path / 'demo').iterdir()}
