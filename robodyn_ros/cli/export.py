@@ -168,7 +168,7 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
     from ..c_library.library import HEADER, package_name, write_library, write_package
     from ..control.laws import registry
     from ..control.laws.law import PARTNER, POLICY
-    from ..control.settings.motion_limits import resting_error_warning
+    from ..control.settings.motion_limits import resting_error_warning, velocity_warning
     from ..dynamics.source_text import identifier
     from ..nodes.clients.controller_file import NODE, parameter_values
     from ..nodes.controller import robot as robot_parameters
@@ -213,7 +213,8 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
     out.print(f'{output}: ROS package {package} with a ros2_control plugin, see its README.md',
               soft_wrap=True)
     for name, one in exported.items():
-        if warning := resting_error_warning(model, one):
+        for warning in filter(None, (resting_error_warning(model, one),
+                                     velocity_warning(model, one))):
             out.print(f'warning: {name}: {warning}', soft_wrap=True)
     if first['arming_samples'] > 1 and not first['robot_compensates_gravity']:
         out.print(f'warning: arming_samples is {first["arming_samples"]}: after activation in '

@@ -18,7 +18,7 @@ from ..catalog.robots import CatalogRobot, load_robot, one_line, read_configurat
 from ..control.laws import registry
 from ..control.references.reference_planning import plan
 from ..control.references.trajectory import Waypoints
-from ..control.settings.motion_limits import motion_limits
+from ..control.settings.motion_limits import motion_limits, velocity_warning
 from ..control.settings.parameters import ControlParameters
 from ..control.settings.settings import GAINS, Settings
 from ..errors import (
@@ -122,7 +122,10 @@ def configured_robot(robot: str, locked: Mapping[str, float], config: Path | Non
                         gravity=values.get('gravity') or None)
     check_gravity_given(values, chosen.name)
     print_doubts(out, chosen.model)
-    return values, chosen, _settings(values, out)
+    settings = _settings(values, out)
+    if unreal := velocity_warning(chosen.model, settings):
+        out.print(f'! {unreal}', style='yellow', soft_wrap=True)
+    return values, chosen, settings
 
 
 def _locked(values: Mapping[str, Any]) -> dict[str, float]:

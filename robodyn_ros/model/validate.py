@@ -22,13 +22,12 @@ MAX_WARNED_EXCESS = 0.02    # over the triangle inequality; more is an error
 MASSLESS_CHOICES = ('refuse', 'warn')
 MASSLESS_ROUNDING = 1e-12    # inertia of a joint, relative to the largest possible one
 MIN_INERTIA = 1e-30    # [kg·m² | kg], against underflow
-MAX_VELOCITY = 80.0, 10.0    # [rad/s], [m/s]; at most 60 rad/s, of a finger, for real robots
 MIN_EIGENVALUE = 1e-10    # of M with its diagonal scaled to 1
 
 
 def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     """
-    Return the model with warnings about its bodies, units, friction and velocity limits added.
+    Return the model with warnings about its bodies, units and friction added.
 
     :param massless: whether to 'refuse' joints without inertia or to 'warn' of them; then
         M(q) has no inverse, see :meth:`~.robot.RobotModel.require_inertia`.
@@ -55,13 +54,6 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
         warnings.append(f'joint {model.joint_names[i]!r} probably never moves: its dry friction '
                         f'of {dry[i]:.3g} {unit} is not below its effort limit of {limit[i]:.3g} '
                         f'{unit}; correct the friction or the limit of the URDF')
-    velocity, (turning, sliding) = model.velocity_limit, MAX_VELOCITY
-    fast = np.isfinite(velocity) & (velocity > np.where(model.slides, sliding, turning))
-    if fast.any():
-        names = [name for name, is_fast in zip(model.joint_names, fast) if is_fast]
-        warnings.append(f'the velocity limit of {_listed("joint", names)} is probably a '
-                        f'placeholder: up to {velocity[fast].max():.4g} rad/s or m/s; the '
-                        'controller plans and checks motions by it: set velocity_limit')
     unresisted = _unresisted_joints(model, massless)
     if unresisted:
         warnings.append(f'URDF has no inertia for {_listed("joint", unresisted)}: forward '

@@ -17,6 +17,7 @@ from .judge_step import COMPENSATION_TOLERANCE, MAX_VELOCITY_SHARE
 from .results import package_digest
 from .trial import Case, Outcome, problem
 from .worlds import BY_NAME, QUANTITIES, STOPPED
+from ..control.settings.motion_limits import velocity_warning
 from ..report.document import Report
 from ..report.run_figure import COLORS, FAULT_COLOR
 
@@ -364,6 +365,8 @@ def report_of(case: Case, verdict: str, outcomes: Sequence[Outcome], tables: Seq
         bad=any(one.bad for one in outcomes), files=[('sources', package_digest()), *case.files])
     for warning in case.model.warnings:
         report.warning(f'URDF: {warning}')
+    if unreal := velocity_warning(case.model, case.settings):
+        report.warning(unreal)
     table, _, *others = tables
     report.rich('', table)
     if worst:

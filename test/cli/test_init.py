@@ -158,6 +158,16 @@ def test_limits_that_no_drive_has_are_named_and_not_written(file, tmp_path):
         assert sentence in said and 'no warnings' not in said
     path = changed(tmp_path, ('effort="30" velocity="8"', 'effort="30" velocity="0"'))
     assert without in init(path, '--output', file, CHOSEN, '--force')
+    # One that a drive may have, in theory, is written, and named until it is lowered
+    path = changed(tmp_path, ('effort="30" velocity="8"', 'effort="30" velocity="100"'))
+    unreal = 'elocity limits are probably placeholders: joint2 (100 rad/s); the controller plans'
+    command = 'simulate', path, '--config', file, '--duration', 0.01
+    assert unreal in init(path, '--output', file, CHOSEN, '--force')
+    for words in (('inspect', path), command, ('verify', *command[1:4], '--runs', 1, '--jobs', 1,
+                                               '-o', tmp_path / 'a.sqlite')):
+        assert unreal in ' '.join(robodyn(*words).output.split()), words
+    file.write_text(file.read_text().replace('[8.0, 100.0]', '[8.0, 9.0]'))
+    assert 'placeholders' not in done(*command).output
 
 
 def test_accepted_doubts_are_printed_again(file, tmp_path):

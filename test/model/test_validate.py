@@ -246,8 +246,6 @@ def test_a_single_link_in_other_units(name, unit):
     ({'limits': 180}, "position limits of joint 'j1', joint 'j2' are probably in degrees: up to "
                       '180 rad, 28.6 turns'),
     ({'limits': 180, 'velocity': 120}, 'and so are velocity limits of up to 120 rad/s'),
-    ({'velocity': 1000}, "the velocity limit of joints 'j1', 'j2' is probably a placeholder: "
-                         'up to 1000 rad/s or m/s'),
     ({'effort': 0.05}, 'masses or the effort limits are probably in other units: gravity of up'),
     ({'effort': 0.001}, 'accelerates it by'),
     ({'mass': (1e-5, 1e-5), 'inertia': 1e-4}, 'masses are probably placeholders, or in t, not in '

@@ -259,6 +259,7 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
 
 RESTING_ERROR = 0.01, 0.002     # [rad], [m]: more is reported
 CREEPING_TIME = 1.0    # [s]
+MAX_VELOCITY = 80.0, 10.0    # [rad/s], [m/s]; at most 60 rad/s, of a finger, for real robots
 MIN_HELD_SHARE = 0.9    # of the poses, which effort limits have to hold
 HELD_POSES = 200
 
@@ -323,6 +324,17 @@ def holding_warning(model: RobotModel, effort_limit: ndarray) -> str:
              for i, name in enumerate(model.joint_names) if shares[i] < MIN_HELD_SHARE]
     return named and ('effort limits cannot hold the arm at rest in many poses: '
                       + ', '.join(named) + '; correct the limits or the masses of the URDF') or ''
+
+
+def velocity_warning(model: RobotModel, settings: Settings) -> str:
+    """Return which joints have a velocity limit of no real robot; or ''."""
+    turning, sliding = MAX_VELOCITY
+    named = [f'{name} ({limit:.4g} {"m/s" if slides else "rad/s"})' for name, limit, slides in zip(
+        model.joint_names, settings.per_joint(model, 'velocity_limit'), model.slides)
+        if (sliding if slides else turning) < limit < inf]
+    return named and ('velocity limits are probably placeholders: ' + ', '.join(named) + '; the '
+                      'controller plans and checks motions by them: correct the URDF, or lower '
+                      'velocity_limit') or ''
 
 
 @lru_cache(8)

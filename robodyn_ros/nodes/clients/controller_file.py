@@ -19,7 +19,7 @@ from ..middleware.parameters import Parameter, WRITTEN
 from ...catalog.robots import one_line
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
-    holding_warning, known_limits, most_resting_error, resting_error_warning)
+    holding_warning, known_limits, most_resting_error, resting_error_warning, velocity_warning)
 from ...control.settings.settings import checked_masses, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
@@ -96,7 +96,8 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
              'friction would hold the joint far from its target. Check it: gains and rotor '
              'inertia depend on it.'),
             (~known_limits(model.velocity_limit, 'velocity_limit'), 'Velocity limit of {}: set '
-             'velocity_limit for all joints; the controller does not start without.'),
+             'velocity_limit for all joints; the controller does not start without. Rotor inertia '
+             'and gains depend on it, too: rather correct the URDF, and repeat `robodyn init`.'),
             (unlimited, 'Position limits of {}: these joints may hit their stops.'),
             (model.position_lower == model.position_upper, 'Position range of {}: lower and upper '
              'limit are the same, so that these joints cannot move.'),
@@ -106,8 +107,9 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
              'stable, and light joints get more effort near their limits.')):
         if lacking.any():
             out.append(sentence.format(_names(model, lacking)))
-    if held := holding_warning(model, model.effort_limit):
-        out.append(f'{held[0].upper()}{held[1:]}.')
+    for wrong in filter(None, (holding_warning(model, model.effort_limit),
+                               velocity_warning(model, settings))):
+        out.append(f'{wrong[0].upper()}{wrong[1:]}.')
     if 'armature' in values:
         scarcity = settings.scarcity(model)
         out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '

@@ -17,7 +17,8 @@ from ..topics.publishers import LOOP, TIMING, told_name
 from ..topics.trajectory_subscriber import MAX_CLOCK_OFFSET, skew
 from ...control.controller.status import receipt_offset
 from ...control.laws.registry import mode_name
-from ...control.settings.motion_limits import holding_warning, resting_error_warning
+from ...control.settings.motion_limits import (
+    holding_warning, resting_error_warning, velocity_warning)
 from ...control.steps import guard
 from ...model.robot import RobotModel
 from ...realtime.statistics import OK, quality, rate, spread, worst
@@ -97,7 +98,8 @@ class ControllerReports:
         limits = settings.joint_records(model)['effort_limit']
         for sentence in (scarcity.sentence(scarcity.scarce),
                          resting_error_warning(model, settings),
-                         holding_warning(settings.loaded(model), limits)):
+                         holding_warning(settings.loaded(model), limits),
+                         velocity_warning(model, settings)):
             if sentence:
                 self._log.warning(sentence)
 
