@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What laws and steps in plain Python read and keep, without a control cycle around them."""
 
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.settings.task_and_bounds import bounds_of
 from robodyn_ros.control.steps.cycle_data import (
-    CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS, Vectors)
+    CONTROLLER_STATE, CYCLE_INPUT, Declared, JOINT, SETTINGS, Vectors)
 from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 from robodyn_ros.state import no_state
 
@@ -79,14 +80,16 @@ class OneCycle(SimpleNamespace):
 PLACES = {'v': lambda v: v, 'p': lambda v: v.plausibility, 'k': lambda v: v.motion_checks,
           'l': lambda v: v.limits, 'f': lambda v: v.frozen_readings, 't': lambda v: v.motor_test,
           'o': lambda v: v.momentum_observer, 'n': lambda v: v.velocity_estimator}
-USUAL = {'j_effort_limit': 10.0, 'j_effort_rate_limit': 100.0, 'j_velocity_limit': 2.0,
+USUAL = {**{f'{f.metadata["record"][0]}_{f.name}': np.inf for f in fields(Declared)
+            if f.metadata.get('unlimited')},
+         'j_effort_limit': 10.0, 'j_effort_rate_limit': 100.0, 'j_velocity_limit': 2.0,
          'j_position_lower': -3.0, 'j_position_upper': 3.0, 'j_position_margin': 0.125,
-         'j_consistency_tolerance': 0.02, 'j_following_error': np.inf, 's_period': 1e-3,
-         's_state_timeout': 0.05, 's_loop_delay': 0.004, 's_rest_velocity': 0.02,
-         's_fault_hold_time': 0.5, 's_fault_ramp_time': 0.5, 's_damping_rate': 10.0,
-         's_late_limit': 0.01, 's_limit_rate': 80.0, 's_approach_rate': 7.0,
-         's_arming_effort': 0.1, 's_blocked_effort': 0.3, 's_power_limit': np.inf,
-         'v_speed_limit': 2.0, 'v_measured': np.nan, 'm_publishing': 1, 'i_listeners': 1}
+         'j_consistency_tolerance': 0.02, 's_period': 1e-3, 's_state_timeout': 0.05,
+         's_loop_delay': 0.004, 's_rest_velocity': 0.02, 's_fault_hold_time': 0.5,
+         's_fault_ramp_time': 0.5, 's_damping_rate': 10.0, 's_late_limit': 0.01,
+         's_limit_rate': 80.0, 's_approach_rate': 7.0, 's_arming_effort': 0.1,
+         's_blocked_effort': 0.3, 'v_speed_limit': 2.0, 'v_measured': np.nan, 'm_publishing': 1,
+         'i_listeners': 1}
 
 
 def played(function, given, returned, expected, nv=2):

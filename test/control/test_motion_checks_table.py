@@ -63,8 +63,9 @@ def test_motions_that_are_faults(given, fault, expected):
 
 
 def test_checks_of_an_arm_that_begins_to_run():
-    names = ('k_blocked', 'k_swings', 'k_limited', 'k_gained', 'k_predicted_gain', 'k_recent_gain',
-             'm_power_time')
+    # All that it keeps: `turned` is of no effect while `limited` is 0
+    names = ('m_power_time', *(f'k_{name}' for name in motion_checks.Memory._fields
+                               if name != 'turned'))
     played(lambda c: motion_checks.begin(c.controller, c.vectors), dict.fromkeys(names, 7.0), None,
            dict.fromkeys(names, 0.0))
 
