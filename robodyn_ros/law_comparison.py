@@ -103,9 +103,9 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
     laws, those of a user too where ``Law.judged`` names them; others have their defaults.
     """
     gains = _suggested(model, tuple(pose.tolist()))._asdict()
-    own = {name: gains[of] for rule in registry.find(law).judged for name, of in zip(
-        rule[:2], ('acceleration_kp', 'acceleration_kd') if rule.accelerations
-        else ('stiffness', 'damping')) if name and name not in GAINS}
+    own = {name: gains[of] for rule in registry.find(law).judged for name, of in rule.named(
+        ('stiffness', 'damping'), ('acceleration_kp', 'acceleration_kd')).items()
+           if name not in GAINS}
     return Settings(mode=law, friction_compensation=compensated_share(law, model), gains=own,
                     **{name: gain for name, gain in gains.items() if name in GAINS})
 

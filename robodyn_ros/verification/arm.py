@@ -11,6 +11,7 @@ from numpy import ndarray
 from ..control.laws.registry import BUILT_IN
 from ..control.settings.gain_stability import Loop
 from ..control.settings.settings import Settings
+from ..control.settings.suggested_gains import RULES
 from ..dynamics import Dynamics
 from ..errors import ParameterError
 from ..model.robot import RobotModel, with_payload
@@ -90,16 +91,13 @@ def changed(arm: Arm, kind: str) -> Dynamics:
 
 
 @lru_cache(16)
-def highest_gains(arm: Arm, loop_delay: float, rate: float) -> dict[str, ndarray]:
-    """Return the highest gains that are accepted for an arm."""
+def highest_gains(arm: Arm, loop_delay: float, rate: float) -> tuple[ndarray, ...]:
+    """Return the highest K, D, k_p and k_d (nv,) that are accepted for an arm, and a bandwidth."""
     model = arm.model
     asked = Settings(loop_delay=loop_delay, rate=rate, damping_rate=damping_rate(loop_delay, rate))
-    stiffness, damping = asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5))
-    kp, kd = asked.stable_accelerations(model, np.full(model.nv, 1e5), np.full(model.nv, 1e4))
-    bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).max_damping
-    return {'stiffness': stiffness, 'damping': damping, 'acceleration_kp': kp,
-            'acceleration_kd': kd, 'observer_bandwidth': bandwidth,
-            'adaptive_bandwidth': 0.2 * bandwidth, 'adaptation_mass': np.array([5.0])}
+    return (*asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5)),
+            *asked.stable_accelerations(model, np.full(model.nv, 1e5), np.full(model.nv, 1e4)),
+            0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).max_damping)
 
 
 def damping_rate(loop_delay: float, rate: float) -> float:
@@ -108,9 +106,10 @@ def damping_rate(loop_delay: float, rate: float) -> float:
 
 
 def gains(arm: Arm, share: float, loop_delay: float, rate: float) -> dict[str, list[float]]:
-    """Gains at a share of the highest ones, about as damped as these."""
-    top = highest_gains(arm, loop_delay, rate)
-    factor = {'stiffness': share, 'damping': share**0.5, 'acceleration_kp': share,
-              'acceleration_kd': share**0.5, 'observer_bandwidth': 1.0 - share**0.5,
-              'adaptive_bandwidth': 1.0 - share**0.5, 'adaptation_mass': 1.0}
-    return {key: [float(x) for x in factor[key] * value] for key, value in top.items()}
+    """Gains of all laws at a share of the highest ones, about as damped as these."""
+    K, D, kp, kd, bandwidth = highest_gains(arm, loop_delay, rate)
+    less, found = 1.0 - share**0.5, {'adaptation_mass': np.array([5.0])}
+    for rule in RULES:
+        found |= {**rule.named((share * K, share**0.5 * D), (share * kp, share**0.5 * kd)),
+                  rule.observer: less * bandwidth, rule.reference: less * (0.2 * bandwidth)}
+    return {name: [float(x) for x in value] for name, value in found.items() if name}

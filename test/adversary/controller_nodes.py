@@ -21,7 +21,7 @@ from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from robodyn_ros.catalog.robots import write_parameters
 from robodyn_ros.control.references.trajectory import Waypoints
-from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.settings import GAINS, Settings
 from robodyn_ros.control.steps import guard
 from robodyn_ros.nodes.clients.play import trajectory_message
 from robodyn_ros.nodes.middleware.raw_subscription import SerializedSubscription
@@ -40,9 +40,7 @@ from . import arms
 
 WITHIN = 240.0      # s for a node to start, compile and be met, on a busy machine
 # Settings that a node takes while it is configured: the others are given at its start
-LIVE = ('mode', *('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd'),
-        'observer_bandwidth', 'adaptive_bandwidth', 'adaptation_mass',
-        'effort_rate_limit', 'payload_mass', 'payload_frame', 'friction_offset',
+LIVE = ('mode', *GAINS, 'effort_rate_limit', 'payload_mass', 'payload_frame', 'friction_offset',
         'friction_compensation', 'coulomb_friction', 'friction_velocity')
 STARTING = ('rate', 'robot_compensates_gravity', 'loop_delay', 'fault_hold_time',
             'fault_ramp_time', 'state_timeout', 'damping_rate')

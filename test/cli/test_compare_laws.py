@@ -120,10 +120,13 @@ import sys
 
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.laws import registry
+from robodyn_ros.verification.arm import arm_of, gains
 import robodyn_ros
 
 package, *lines = sys.argv[1:]
 assert robodyn_ros.__file__.startswith(package)
+arm = arm_of('two_link', robodyn_ros.load_urdf('arm.urdf'))
+robodyn_ros.Settings(mode='sag', **gains(arm, 0.25, 0.002, 1000.0)).gain_rows(arm.model)
 registry.FOLLOWING = registry.FOLLOWING[-1:]
 for line in lines:
     try:
@@ -134,14 +137,14 @@ for line in lines:
 """
 
 
-def test_a_law_that_is_added_is_compared_and_has_gains(tmp_path):
+def test_a_law_that_is_added_is_compared_verified_and_has_gains(tmp_path):
     """The files of the recipe in docs/architecture.md are enough."""
     package = Path(copytree(Path(law_comparison.__file__).parent, tmp_path / 'robodyn_ros'))
     laws = package / 'control' / 'laws'
     (laws / 'sag.py').write_text(OWN)
     text = (laws / 'registry.py').read_text()
-    for old, new in (('operational_space, pd)', 'operational_space, pd, sag)'),
-                     ('leader_follower.LAW)', 'leader_follower.LAW, sag.LAW)'),
+    for old, new in (('from . import (', 'from . import (sag, '),
+                     ('.LAW)\n#: Names', '.LAW, sag.LAW)\n#: Names'),
                      ('class LawGains(', 'class LawGains(sag.SagGains, ')):
         assert text.count(old) == 1
         text = text.replace(old, new)

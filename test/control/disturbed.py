@@ -20,6 +20,7 @@ from robodyn_ros.control.laws.registry import BUILT_IN, find
 from robodyn_ros.control.references.trajectory import Waypoints
 from robodyn_ros.control.settings import gain_stability, task_stability
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.suggested_gains import RULES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.control.steps.cycle_data import VECTOR_NAMES
 from robodyn_ros.control.steps.limits import BRAKING_RATE
@@ -311,9 +312,10 @@ def _settings(model: RobotModel, random: np.random.Generator, more: dict[str, An
             low, high = max(f.metadata['lower'], 1e-3), f.metadata['upper']
             learning[f.name] = low * (high / low)**apart.uniform(0.0, 1.0, n)
     while True:
-        settings = replace(asked, stiffness=stiffness, damping=damping,
-                           acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,
-                           acceleration_ki=acceleration_ki, observer_bandwidth=bandwidth,
+        pairs = (stiffness, damping), (acceleration_kp, acceleration_kd)
+        for rule in RULES:
+            learning |= rule.named(*pairs)
+        settings = replace(asked, acceleration_ki=acceleration_ki, observer_bandwidth=bandwidth,
                            adaptive_bandwidth=adaptive, **learning)
         try:
             with no_remedies():

@@ -9,17 +9,18 @@ from robodyn_ros import load_urdf, Waypoints
 from robodyn_ros.control.controller.controller import Controller
 from robodyn_ros.control.laws.registry import LawGains
 from robodyn_ros.control.settings.settings import Settings
+from robodyn_ros.control.settings.suggested_gains import RULES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.state import no_state
 
-# A law with gains of its own is given REQUIRED where they have no default, within their range
-REQUIRED = 10.0
+# Gains by the role that laws give them; others without a default are REQUIRED, in their range
+SPRINGS, ACCELERATIONS, REQUIRED = ([400.0, 100.0], [40.0, 10.0]), ([100.0], [20.0]), 10.0
 GAINS = {**{f.name: [min(max(REQUIRED, f.metadata['lower']), f.metadata['upper'])]
             for f in fields(LawGains) if 'empty' in f.metadata and f.metadata['empty'] is None},
-         'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
-         'acceleration_kp': [100.0], 'acceleration_kd': [20.0],
+         **{name: gain for rule in RULES
+            for name, gain in rule.named(SPRINGS, ACCELERATIONS).items()},
          'observer_bandwidth': [25.0], 'adaptive_bandwidth': [10.0], 'adaptation_mass': [3.0],
          'acceleration_limit': [20.0],      # which these gains can follow
          'task_frame': 'tool0'}

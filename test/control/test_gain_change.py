@@ -288,9 +288,8 @@ def test_nothing_winds_up_while_saturated(law):
     assert rig.q == pytest.approx([0.9, 0.5], abs=5e-3)
 
 
-ADAPTIVE = {'mode': 'adaptive', 'stiffness': 0.0, 'damping': [1.0, 0.1], 'damping_rate': 1.0,
-            'adaptive_bandwidth': 0.0, 'adaptation_mass': 1.0, 'acceleration_kp': [],
-            'acceleration_kd': []}
+ADAPTIVE = {'mode': 'adaptive', 'damping': [1.0, 0.1], 'damping_rate': 1.0,
+            'adaptive_bandwidth': 0.0, 'adaptation_mass': 1.0}
 
 
 @pytest.mark.parametrize(('name', 'law'), [
@@ -299,7 +298,8 @@ ADAPTIVE = {'mode': 'adaptive', 'stiffness': 0.0, 'damping': [1.0, 0.1], 'dampin
     ('adaptive_bandwidth', {**ADAPTIVE, 'adaptive_bandwidth': 500.0}),
     ('adaptation_rate', {**ADAPTIVE, 'adaptation_rate': 20.0, 'loop_delay': 0.1})])
 def test_too_much_is_refused_with_what_is_accepted(name, law):
-    settings = Settings(**{**GAINS, **law})
+    own = {f.name: GAINS[f.name] for f in registry.find(law['mode']).declared if f.name in GAINS}
+    settings = Settings(**{**own, 'acceleration_limit': GAINS['acceleration_limit'], **law})
     if settings.mode == 'adaptive':     # in its own mode only
         replace(settings, mode='joint_impedance').check_gains(TWO_LINK)
     with pytest.raises(ParameterError) as error:

@@ -74,6 +74,11 @@ class Judged(NamedTuple):
     reference: str = ''
     adaptation: str = ''
 
+    def named(self, efforts: tuple[Any, Any], accelerations: tuple[Any, Any]) -> dict[str, Any]:
+        """Return by name, of two pairs of gains on position and velocity, those that it judges."""
+        pair = accelerations if self.accelerations else efforts
+        return {name: gain for name, gain in zip(self[:2], pair) if name}
+
 
 @dataclass(frozen=True)
 class Law:

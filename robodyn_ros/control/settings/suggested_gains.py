@@ -110,8 +110,7 @@ def suggest_gains(model: RobotModel, pose: ArrayLike | None = None,
     found = {'adaptation_mass': rounded_down(heaviest_payload(model) * ones),
              'armature': model.armature}
     for rule in RULES:
-        K, D = (kp, kd) if rule.accelerations else (stiffness, damping)
-        found |= {rule.position: K, rule.velocity: D, rule.observer: bandwidth}
+        found |= {**rule.named((stiffness, damping), (kp, kd)), rule.observer: bandwidth}
         if rule.reference:
             found[rule.reference] = stable_reference(model, rule, damping, settings)
     return SuggestedGains(*map(found.__getitem__, SuggestedGains._fields))
