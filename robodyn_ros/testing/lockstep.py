@@ -46,6 +46,7 @@ FAULT_SETTLE_TIME = 0.5    # [s] after the first report of a fault, for delayed 
 DEFAULT_RATE = 1000.0    # [Hz] of the simulator's states
 TIME_TOLERANCE = 1e-6    # [s] of simulation time
 LOCKSTEP_BEGINS = 'lockstep begins'    # in the log of the simulator
+AUTOSTART_ENDS = 'autostart ends: '     # in that of the controller, with the reason
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.2, 'lockstep_timeout': 5.0,
              'publish_clock': True, 'command_timeout': 5.0}
@@ -96,7 +97,7 @@ class SimulatedArm:
         self._messages: list[bytes] = []
         self._heard = 0
         #: Whether the controller has been activated, and not deactivated since.
-        self.active = active
+        self.active = self._autostart = active      # until another transition is asked for
         self._recording = self._stopped = False
         here.look = self._look
 
@@ -177,7 +178,7 @@ class SimulatedArm:
 
         :raises RosError: it refuses; with what it has logged last.
         """
-        before = len(self._processes['controller'].output)
+        before, self._autostart = len(self._processes['controller'].output), False
         client = self._clients['controller']
         try:
             client.do(client.requests.change(transition))
@@ -239,7 +240,8 @@ class SimulatedArm:
 
         :param within: wall time [s].
         :raises RosError: another phase lasts, or a process has ended; with its output. RISING and
-            RUNNING are not waited for in a fault, which lasts until a reset or a deactivation.
+            RUNNING are not waited for in a fault, which lasts until a reset or a deactivation, nor
+            after the end of autostart.
         """
         if phase not in guard.PHASES:
             raise RosError(f'no phase {phase!r}', name='phase', value=phase,
@@ -247,8 +249,10 @@ class SimulatedArm:
         self.report, self._fault_begin = {}, inf
 
         def in_vain() -> bool:
-            return phase in ('RISING', 'RUNNING') and self.report.get('phase') == 'FAULT' and (
-                self._reported > self._fault_begin + FAULT_SETTLE_TIME)
+            return phase in ('RISING', 'RUNNING') and (
+                self._autostart and AUTOSTART_ENDS in self._processes['controller'].output
+                or self.report.get('phase') == 'FAULT'
+                and self._reported > self._fault_begin + FAULT_SETTLE_TIME)
 
         if not self._here.until(lambda: self.report.get('phase') == phase or in_vain(),
                                 within) or self.report.get('phase') != phase:
@@ -277,7 +281,7 @@ class SimulatedArm:
         :param within: wall time until the last call [s]; 0 to call once.
         :raises RosError: it is still refused, or the brakes are not released; with the reason.
         """
-        end = time.monotonic() + within
+        end, self._autostart = time.monotonic() + within, False
         while True:
             try:
                 message = self.trigger('controller/reset')

@@ -93,3 +93,15 @@ def test_a_process_that_ends_is_told_with_its_output(forked_children):
         with pytest.raises(RosError, match='no phase'):
             arm.wait_for('WALKING')
         assert arm.stop()['simulator'] == 1
+
+
+def test_a_refused_autostart_is_not_waited_for(forked_children):
+    """Nor does it keep a controller that is configured later from RUNNING."""
+    with simulated_arm(controller={'friction_compensation': [1.0]}) as arm:
+        begin = time.monotonic()
+        with pytest.raises(RosError, match=r'not RUNNING(.|\n)*use a share in \[0, 0.8\]'):
+            arm.wait_for('RUNNING', START_TIMEOUT)
+        assert time.monotonic() < begin + START_TIMEOUT
+        arm.set_parameters('controller', friction_compensation=[0.5])
+        arm.change_state('configure')
+        arm.activate()
