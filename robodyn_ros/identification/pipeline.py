@@ -30,7 +30,7 @@ from .result import (
     UNCONSTRAINED_TERMS, Validation, WEIGHTED)
 from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
 from .signal_checks import still_joints
-from ..errors import Argument, IdentificationError
+from ..errors import Argument, IdentificationError, Placeholder
 from ..model.robot import RobotModel
 
 MAX_PREDICTING_RMS = 0.95    # relative; a constant has 1
@@ -93,8 +93,14 @@ def require_prediction(found: Identification) -> None:
     """
     Check that the model predicts better than a constant.
 
-    :raises IdentificationError: it does not, or most joints are not identified.
+    :raises IdentificationError: it does not, most joints are not identified, or nothing moves.
     """
+    if still_joints(found.test.position, found.nominal).all():
+        raise IdentificationError(
+            'the arm rests in the part that was not fitted: nothing is written', name='split',
+            value=len(found.test), remedy=(
+                'leave the rest out of the recording, fit less of it, or predict another one: ',
+                Argument('split', 0.4), ' or ', Argument('validate', Placeholder('recording'))))
     validation, lost = found.validation, found.estimate.selection.unexplained
     if 2 * len(lost) > len(validation.relative) \
             or validation.relative.mean() > MAX_PREDICTING_RMS:

@@ -129,6 +129,9 @@ def test_a_joint_whose_efforts_are_not_explained_has_no_friction_and_is_named(tm
     bad = replace(found.validation, relative=np.array([0.05, 1.9]))
     with pytest.raises(IdentificationError, match='nothing is written'):
         require_prediction(replace(found, validations={found.estimate.method: bad}))
+    resting = replace(found.test, position=0.0 * found.test.position)
+    with pytest.raises(IdentificationError, match='the arm rests in the part that was not fitted'):
+        require_prediction(replace(found, test=resting))
 
 
 @pytest.mark.parametrize('at_rest', [(), (1,)])
