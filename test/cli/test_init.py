@@ -166,8 +166,12 @@ def test_limits_that_no_drive_has_are_named_and_not_written(file, tmp_path):
     for words in (('inspect', path), command, ('verify', *command[1:4], '--runs', 1, '--jobs', 1,
                                                '-o', tmp_path / 'a.sqlite')):
         assert unreal in ' '.join(robodyn(*words).output.split()), words
-    file.write_text(file.read_text().replace('[8.0, 100.0]', '[8.0, 9.0]'))
+    text = file.read_text().replace('[8.0, 100.0]', '[8.0, 9.0]')
+    file.write_text(text.replace('effort_limit: [80.0, 30.0]', 'effort_limit: [80.0, 20.0]'))
     assert 'placeholders' not in done(*command).output
+    rate = Settings(effort_limit=taken(file)['effort_limit'], effort_rate_limit=taken(file)[
+        'effort_rate_limit']).per_joint(load_urdf(path), 'effort_rate_limit')
+    assert rate.tolist() == [800.0, 200.0]      # follows
 
 
 def test_accepted_doubts_are_printed_again(file, tmp_path):

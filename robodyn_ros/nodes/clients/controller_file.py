@@ -69,8 +69,7 @@ def parameters(model: RobotModel, pose: ndarray | None, settings: Settings) -> d
     most = most_resting_error(model)
     values['goal_tolerance'] = errors.round(3).clip(2.0 * most, WIDEST_TOLERANCE * most).tolist()
     if drives.all():
-        values |= {'effort_limit': model.effort_limit.tolist(),
-                   'effort_rate_limit': settings.per_joint(model, 'effort_rate_limit').tolist()}
+        values['effort_limit'] = model.effort_limit.tolist()
     if known_limits(model.velocity_limit, 'velocity_limit').all():
         values['velocity_limit'] = model.velocity_limit.tolist()
         if 'effort_limit' in values:
@@ -184,6 +183,7 @@ def _of_urdf(model: RobotModel) -> dict[str, str]:
             **{name: listed(np.where(known_limits(limit, name), limit, np.nan))
                for name, limit in (('effort_limit', model.effort_limit),
                                    ('velocity_limit', model.velocity_limit))},
+            'effort_rate_limit': listed(Settings().per_joint(model, 'effort_rate_limit')),
             'motor_test_effort': one_line(MOTOR_TEST_EFFORT),
             'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
             'coulomb_friction': listed(model.coulomb_friction),
