@@ -22,7 +22,7 @@ from robodyn_ros.control.settings.suggested_gains import (
     suggest_gains, SUGGESTED_KD, SUGGESTED_KP, with_assumed_rotors)
 from robodyn_ros.control.steps.cycle_data import JOINT
 from robodyn_ros.errors import ArgumentError, ParameterError
-from robodyn_ros.model.robot import roomy_position
+from robodyn_ros.model.robot import roomy_position, with_payload
 from robots import PANDA_LOCKED, REAL, WIDE
 from thorough import seeds
 
@@ -351,6 +351,15 @@ def test_an_arm_that_rests_away_from_its_target_says_why(z1, limits, cause):
     assert not run.fault and 'joint6 rests 0.02 rad from its target: ' in run.warning
     assert cause in run.warning
     assert simulate(model, settings, start, 0.1).warning == ''
+
+
+def test_a_load_is_not_called_friction():
+    """The friction that the URDF declares is ten times too little to hold the arm there."""
+    settings = Settings(mode='joint_impedance', stiffness=[50.0], damping=[20.0, 4.0],
+                        coulomb_friction=[0.1])
+    loaded = with_payload(TWO_LINK, 'link2', 0.1, (1.0, 0.0, 0.0))
+    run = simulate(TWO_LINK, settings, [0.3, 0.5], 3.0, plant=loaded)
+    assert 'from its target: friction that the model lacks, a payload or an obs' in run.warning
 
 
 def test_an_arm_that_sags_under_pd_is_told_so():

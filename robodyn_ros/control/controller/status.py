@@ -35,6 +35,7 @@ STREAM_HINT = ('every trajectory ends at rest, and those of this stream are shor
 
 
 RESTING_VELOCITY = 0.01    # [rad/s | m/s]
+EXPLAINED_BY_FRICTION = 2.0     # times the known friction of a joint; more is something else
 WITHHELD_SHARE = 0.01    # of the effort limit: smaller parts that limits withhold are no cause
 
 ZERO_STATE_HINT = (': has the driver read its encoders? If the arm is at zero, set '
@@ -108,7 +109,8 @@ def off_target(c: Controller) -> str:
     elif not cause:
         friction = static_friction(c.settings.loaded(model))[i]
         cause = (f'the gains are too low for a friction of {friction:.3g} N·m or N, see '
-                 'friction_compensation' if friction else
+                 'friction_compensation'
+                 if abs(v.requested[i] - v.gravity[i]) < EXPLAINED_BY_FRICTION * friction else
                  'friction that the model lacks, a payload or an obstacle holds it')
     return (f'{model.joint_names[i]} rests {abs(v.target[i] - v.q[i]):.2g} '
             f'{"m" if model.slides[i] else "rad"} from its target: {cause}')
