@@ -368,7 +368,8 @@ def messages(draw):
 def test_any_message_is_followed_or_refused(node):
     """No exception in the executor, no warning of numpy, nothing followed that is no number."""
     endless = np.full(2, np.inf)
-    desk = Desk(node, position_lower=-endless, position_upper=endless, velocity_limit=endless)
+    desk = Desk(node, position_lower=-endless, position_upper=endless,
+                velocity_limit=np.full(2, 1e3))
 
     @settings(max_examples=seeds(150, 1000))
     @given(messages())
