@@ -160,7 +160,7 @@ def test_limits_that_no_drive_has_are_named_and_not_written(file, tmp_path):
     assert without in init(path, '--output', file, CHOSEN, '--force')
     # One that a drive may have, in theory, is written, and named until it is lowered
     path = changed(tmp_path, ('effort="30" velocity="8"', 'effort="30" velocity="100"'))
-    unreal = 'elocity limits are probably placeholders: joint2 (100 rad/s); the controller plans'
+    unreal = 'elocity limits are probably placeholders: joint2 (100 rad/s); correct the URDF'
     command = 'simulate', path, '--config', file, '--duration', 0.01
     assert unreal in init(path, '--output', file, CHOSEN, '--force')
     for words in (('inspect', path), command, ('verify', *command[1:4], '--runs', 1, '--jobs', 1,

@@ -332,9 +332,9 @@ def velocity_warning(model: RobotModel, settings: Settings) -> str:
     named = [f'{name} ({limit:.4g} {"m/s" if slides else "rad/s"})' for name, limit, slides in zip(
         model.joint_names, settings.per_joint(model, 'velocity_limit'), model.slides)
         if (sliding if slides else turning) < limit < inf]
-    return named and ('velocity limits are probably placeholders: ' + ', '.join(named) + '; the '
-                      'controller plans and checks motions by them: correct the URDF, or lower '
-                      'velocity_limit') or ''
+    return named and ('velocity limits are probably placeholders: ' + ', '.join(named) + '; '
+                      'correct the URDF, or lower velocity_limit, by which the controller plans '
+                      'and checks motions') or ''
 
 
 @lru_cache(8)
