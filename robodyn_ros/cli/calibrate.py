@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MIN_MOTION = 0.05    # [rad | m] of a joint that counts as moved
 MIN_SAMPLES = 50
+LEAD_TIME = 1.0     # [s] to the start, the present pose, from the reference that a load sags from
 
 
 @command(RUN, '--set', 'calibrate')
@@ -206,6 +207,7 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, wait: float
     from ..nodes.clients.play import SETTLE_TIME
     from ..nodes.clients.record import recording
 
+    motion = replace(motion, times=motion.times + LEAD_TIME)
     with recording(here, player.states, wait) as recorder, seconds_bar(out) as bars:
         here.until(lambda: False, SETTLE_TIME)
         play_with_bar(player, bars, 'motion', motion)

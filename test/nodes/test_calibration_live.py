@@ -33,6 +33,7 @@ INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
 SIMULATED = [*LOCKSTEP, *parameters(position_noise=1e-5, effort_noise=0.05)]
 HOLDING = [*IN_STEP, *parameters(mode='joint_impedance', autostart=True)]
 FAST = parameters(rate=500.0)            # for which the gains of CONFIG are
+SOFT = parameters(stiffness=[30.0, 40.0, 20.0, 10.0, 10.0, 5.0])     # so that the load sags
 CONTROLLER = {'mode': 'joint_impedance', 'autostart': True, 'external_effort_rate': 100.0}
 FORCE = np.array([2.0, 4.0, 0.0])       # N, axes of the tool: in the plane of the arm
 
@@ -94,7 +95,7 @@ def carrying(start, tmp_path):
         start(node('simulator'), '--ros-args', '--params-file', CONFIG, '-p', f'urdf:={file}',
               *SIMULATED, *FAST).wait_for_line('simulator ready')
         controller = start(node('controller'), '--ros-args', '--params-file', CONFIG, '-p',
-                           'urdf:=ur5', *HOLDING, *FAST)
+                           'urdf:=ur5', *HOLDING, *FAST, *SOFT)
         controller.wait_for_line('RUNNING')
         return model, controller
     return carrying
