@@ -93,9 +93,9 @@ LONG_TESTS = ['test_' + name + '.py' for name in (
 PROVED_TESTS = [
     '-n', '2', *DISTRIBUTION, '-m', 'proof or not (alone or ros or slow)', *(
         os.path.join('test', path) for path in (
-            'faults', *('control/' + name for name in sorted(
-                os.listdir(os.path.join(ROOT, 'test', 'control')))
-                if name.startswith('test_') and name not in LONG_TESTS),
+            'faults', *('control/' + name for name in sorted(map(os.path.basename, glob.glob(
+                os.path.join(glob.escape(ROOT), 'test', 'control', 'test_*.py'))))
+                if name not in LONG_TESTS),
             'control/test_gain_change.py::test_references_that_go_on_or_are_planned_again',
             'control/test_gain_change.py::'
             'test_stiffer_gains_do_not_throw_an_arm_that_a_hand_holds_aside',
