@@ -41,13 +41,16 @@ UNUSABLE = [
     (arm_with('ixx="0.02"', 'ixx="0.2"'), 'upper', "accepted_links: ['*']"),
     ({'root': 'pelvis'}, "link 'pelvis'", 'choose one of base, upper'),
     ({'payload_frame': 'hand', 'payload_mass': 1.0}, "'hand'", 'choose one of'),
+    (arm_with('velocity="3"', 'velocity="1e4"') | {
+        'robot_compensates_gravity': False, 'stiffness': [9.0], 'damping': [1.0]},
+     'joint shoulder has no velocity limit', 'set parameter velocity_limit'),
     ({'locked_joints': ['slid'], 'locked_positions': [0.1]}, "'slid'", "did you mean 'slide'"),
 ]
 USABLE = {'robot_description': ARM, 'root': '', 'tip': '', 'payload_mass': 0.0,
           'payload_frame': ''}
 
 
-@row('no URDF yet / malformed / unknown joint / unsupported joint / inertias',
+@row('no URDF yet / malformed / unknown joint / unsupported joint / inertias / limits',
      where=ControllerNode.on_configure, find='_.error(str(_))', instead='None')
 def test_no_robot_that_can_be_used(controller, remote):
     """One error names link or joint, and the remedy; in silence, the node waits for a better."""
@@ -64,8 +67,7 @@ def test_no_robot_that_can_be_used(controller, remote):
                  'the diagnosis')
     assert remote.diagnostics['level'] == '2'
     assert remote.commands == [] and remote.node.count_publishers('commands') == 0
-    assert remote.set('controller', locked_joints=['slide'], stiffness=[9.0], damping=[1.0],
-                      robot_compensates_gravity=False, **USABLE) == ''
+    assert remote.set('controller', locked_joints=['slide'], **USABLE) == ''
     assert remote.change('configure') and remote.commands == []
 
 
