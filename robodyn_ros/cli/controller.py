@@ -161,6 +161,10 @@ def _pose(text: str, named: list[str], model: RobotModel) -> ndarray:
     poses = named_poses(named, model)
     if text in poses:
         return poses[text]
+    if text[:1].isalpha() and not poses:
+        raise ArgumentError(f'no pose {text!r}: the parameter `poses` is empty', name='POSE',
+                            value=text, remedy='write numbers with commas between them, or name '
+                                               "poses: robodyn set 'poses=[\"low=0.0,-0.8\"]'")
     if text[:1].isalpha():
         raise UnknownNameError('pose', text, poses)
     values = numbers('POSE', text)

@@ -113,7 +113,8 @@ class MotionScene(Scene):
         fallen = np.abs(states.position - self.pose).max()
         if not scene.moved_by_gravity(self.dynamics, self.pose):
             self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',
-                       'nothing: no gravity torque at this pose', True)
+                       'nothing: gravity moves no joint from this pose; choose one with --at',
+                       True)
             return
         held = scene.held_share(self.dynamics, states)
         self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',

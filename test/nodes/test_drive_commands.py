@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from robodyn_ros.cli.controller import get, goto, reset, set_, status, stop
+from robodyn_ros import load_urdf
+from robodyn_ros.cli.controller import _pose, get, goto, reset, set_, status, stop
 from robodyn_ros.errors import (
     ArgumentError, ParameterError, RosError, TrajectoryError, UnknownNameError)
 
@@ -110,6 +111,11 @@ def test_a_pose_that_is_not_one_is_refused(arm):
                               ('9.0,0.0', TrajectoryError, 'joint1')):
         with pytest.raises(error, match=said):
             goto(pose, sim_time=True)
+
+
+def test_a_controller_without_named_poses():
+    with pytest.raises(ArgumentError, match='`poses` is empty: write numbers with commas'):
+        _pose('home', [], load_urdf('two_link'))
 
 
 def test_nobody_there_is_said():
