@@ -3,7 +3,6 @@
 """Tables, figures and pictures of the demo, its page, and its physics against MuJoCo."""
 
 import sys
-from unittest.mock import Mock
 
 from cli.commands import done, refused
 import numpy as np
@@ -14,7 +13,7 @@ from robodyn_ros.cli.options import locked_joints
 from robodyn_ros.demo import scene
 from robodyn_ros.demo.results import (
     Check, draw, page, real_time_table, Results, tables, thousandths, Tracking)
-from robodyn_ros.demo.run import MotionScene, viewer
+from robodyn_ros.demo.run import viewer
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
@@ -157,14 +156,6 @@ def test_how_much_of_an_arm_is_held():
     assert scene.held_share(bench.dynamics, falling) == pytest.approx(0.5, abs=0.05)
     robot = load_robot('two_link', {}, [-np.pi / 2, 0.0])
     assert not scene.moved_by_gravity(Dynamics(robot.model), robot.pose)
-
-
-def test_an_arm_that_gravity_does_not_move_is_to_begin_elsewhere():
-    robot, rows = load_robot('two_link', {}, [-np.pi / 2, 0.0]), []
-    arm = Mock(run=lambda seconds: Mock(position=robot.pose))
-    MotionScene.fall(Mock(dynamics=Dynamics(robot.model), pose=robot.pose, arm=arm, unit='rad',
-                          check=lambda *row: rows.append(row)))
-    assert rows[0][:2] == ('without torque the arm falls', '0 rad') and '--at' in rows[0][2]
 
 
 def test_a_push_moves_the_arm_as_far_as_expected(bench):
