@@ -215,7 +215,7 @@ def expanded(path: str | Path) -> str:
     """
     Return the URDF text of a xacro file with the default values of its arguments.
 
-    :raises UrdfError: `xacro` is not installed, or cannot expand the file.
+    :raises UrdfError: `xacro` is not installed, or cannot expand the file, or it has macros alone.
     """
     try:
         import xacro
@@ -224,13 +224,17 @@ def expanded(path: str | Path) -> str:
                         remedy=f'run `{pip_install("xacro")}`, or give a URDF: `xacro FILE > '
                                'robot.urdf`') from None
     try:
-        return xacro.process_file(str(path)).toxml()
+        text = xacro.process_file(str(path)).toxml()
     except Exception as error:      # of many kinds: XML, YAML, Python expressions, packages
         why = ' '.join(str(error).split()) or type(error).__name__
         raise UrdfError(f'{path} cannot be expanded by xacro ({why})', name=str(path),
                         remedy='source the workspace of the packages it refers to, or run '
                                '`xacro FILE argument:=value > robot.urdf` and give that '
                                'file') from error
+    if '<link' not in text:
+        raise UrdfError(f'{path} defines macros and calls none: it has no link', name=str(path),
+                        remedy='give the .xacro file that includes it and calls its macros')
+    return str(text)
 
 
 def urdf_text(source: str | bytes | Path) -> str:

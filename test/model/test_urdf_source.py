@@ -4,6 +4,7 @@
 
 from codecs import BOM_UTF8, BOM_UTF16_LE
 from pathlib import Path
+import re
 import sys
 
 from lxml import etree
@@ -96,6 +97,10 @@ def test_files_of_macros(macros):
     with pytest.raises(UrdfError, match='weight') as refused:
         load_urdf(macros)
     assert 'argument:=value' in refused.value.remedy and refused.value.name == str(macros)
+    macros.write_text(re.sub('(<robot .*?>)', r'\1<xacro:macro name="arm" params="">', MACROS
+                             ).replace('</robot>', '</xacro:macro></robot>'))
+    with pytest.raises(UrdfError, match='defines macros and calls none'):
+        load_urdf(macros)
 
 
 def test_without_xacro_the_remedy_is_to_install_it(macros, monkeypatch):
