@@ -297,11 +297,11 @@ class ControllerNode(LifecycleNode):
 
     def _report(self) -> None:
         self._on_changes()
-        self.reports.publish_diagnostics()
         if self.topics is not None:
             self.topics.look()
         self.references.trajectories.look()
         self._incompatible_publishers.look()
+        self.reports.publish_diagnostics()      # of what was found just now, not a second ago
 
     def _on_changes(self) -> None:
         self.reports.log_changes()
