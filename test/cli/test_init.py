@@ -174,6 +174,16 @@ def test_limits_that_no_drive_has_are_named_and_not_written(file, tmp_path):
     assert rate.tolist() == [800.0, 200.0]      # follows
 
 
+def test_equal_effort_limits_are_named(file, tmp_path):
+    """In them the motor test and the checks of the guard count."""
+    text, words = robot_path('arm6').read_text(), (
+        'ffort limits may be placeholders: 200 N·m for each joint; compare them')
+    for named, limits in ((False, text), (True, re.sub('effort="[^"]*"', 'effort="200"', text))):
+        path = changed(tmp_path, text=limits)
+        assert (words in init(path, '--output', file, CHOSEN, '--force')) == named
+        assert (words in ' '.join(done('inspect', path).output.split())) == named
+
+
 def test_accepted_doubts_are_printed_again(file, tmp_path):
     """By `verify` too, which finds no fault in a gravity that is wrong on both sides."""
     text = re.sub('<origin .*?>(\\s*<mass)', r'\1', robot_path('arm6').read_text())

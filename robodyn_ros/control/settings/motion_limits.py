@@ -260,6 +260,7 @@ def scarcity(model: RobotModel, mass_matrices: ndarray, effort_limit: ndarray,
 RESTING_ERROR = 0.01, 0.002     # [rad], [m]: more is reported
 CREEPING_TIME = 1.0    # [s]
 MAX_VELOCITY = 80.0, 10.0    # [rad/s], [m/s]; at most 60 rad/s, of a finger, for real robots
+MIN_EQUAL_LIMITS = 4    # joints: arms have smaller drives at the wrist, fingers often do not
 MIN_HELD_SHARE = 0.9    # of the poses, which effort limits have to hold
 HELD_POSES = 200
 
@@ -335,6 +336,16 @@ def velocity_warning(model: RobotModel, settings: Settings) -> str:
     return named and ('velocity limits are probably placeholders: ' + ', '.join(named) + '; '
                       'correct the URDF, or lower velocity_limit, by which the controller plans '
                       'and checks motions') or ''
+
+
+def equal_effort_warning(model: RobotModel) -> str:
+    """Return that all joints that turn have the same effort limit; or ''."""
+    limits = model.effort_limit[~model.slides]
+    if limits.size < MIN_EQUAL_LIMITS or np.ptp(limits) > 0.0 or limits[0] == 0.0:
+        return ''
+    return (f'effort limits may be placeholders: {limits[0]:.4g} N·m for each joint; compare them '
+            'with the data sheet and correct the URDF: arming, the motor test and the checks of '
+            'the guard count in effort limits')
 
 
 @lru_cache(8)
