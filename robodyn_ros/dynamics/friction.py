@@ -88,10 +88,23 @@ def loaded_friction(parameters: ndarray, qd: ndarray, load: ndarray, share: ndar
     for i in range(qd.shape[0]):
         v = qd[i]
         z = share[i] if parameters[8, i] > 0.0 else np.tanh(v / parameters[6, i])
-        k = 0 if z >= 0.0 else 3
-        coulomb, static = parameters[k + 1, i], parameters[k + 2, i]
-        dry = coulomb + parameters[9, i] * abs(load[i])
-        if static != coulomb:           # many models have no Stribeck curve
-            dry += (static - coulomb) * np.exp(-(v / parameters[7, i])**2)
-        tau[i] = parameters[0 if v >= 0.0 else 3, i] * v + dry * z
+        tau[i] = parameters[0 if v >= 0.0 else 3, i] * v + z * dry_friction(
+            parameters, i, v, load[i], 0 if z >= 0.0 else 3)
     add_coupled_friction(parameters, qd, tau)
+
+
+def dry_friction(parameters: ndarray, i: int, v: float, load: float, row: int) -> float:
+    """
+    Return the dry friction of joint i in sliding, not negative [N·m | N].
+
+    :param parameters: (13, nv), see :func:`friction`.
+    :param v: [rad/s | m/s].
+    :param load: effort of gravity [N·m | N].
+    :param row: 0 forwards, 3 backwards.
+    """
+    coulomb, static = parameters[row + 1, i], parameters[row + 2, i]
+    dry = coulomb + parameters[9, i] * abs(load)
+    if static != coulomb:           # many models have no Stribeck curve
+        dry += (static - coulomb) * np.exp(-(v / parameters[7, i])**2)
+    return dry
+

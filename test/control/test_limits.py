@@ -8,8 +8,10 @@ from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
 from control.rig import ARMS, BENT, PANDA, risen, TWO_LINK
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate, Waypoints
 from robodyn_ros.control.settings import settings
+from robodyn_ros.control.settings.friction import with_friction
+from robodyn_ros.control.settings.suggested_gains import suggest_gains
 from robodyn_ros.control.steps.acceleration_limits import (
     acceleration_bounds, ACCELERATION_SHARE, DISTURBANCE_WEIGHT, permitted_acceleration,
     RETURN_VELOCITY_SHARE, VELOCITY_SHARE)
@@ -103,20 +105,45 @@ def test_slow_loops_correct_slowly(rate, delay, limit_rate, approach_rate):
     assert record['approach_rate'] == pytest.approx(approach_rate)
 
 
-@pytest.mark.parametrize('qd, disturbance, least, most', [
-    (0.0, 0.0, -FAR, FAR), (TOP, 0.0, -FAR, 0.0), (1.2 * TOP, 0.0, -FAR, -0.2 * TOP),
-    (2.0 * TOP, 0.0, -TOP, -TOP), (-2.0 * TOP, 0.0, TOP, TOP),  # more where the joint is too fast
-    (0.0, 0.5, -FAR - 0.5, FAR - 0.5), (0.0, -0.5, 0.5 - FAR, FAR + 0.5),   # a load to be held
-    (TOP, 1.0, -FAR - 1.0, -DISTURBANCE_WEIGHT), (TOP, -1.0, -FAR + 1.0, 0.0)])
-def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
+@pytest.mark.parametrize('qd, disturbance, prevented, least, most', [
+    (0.0, 0.0, 0.0, -FAR, FAR), (TOP, 0.0, 0.0, -FAR, 0.0),
+    # More where the joint is too fast
+    (1.2 * TOP, 0.0, 0.0, -FAR, -0.2 * TOP), (2.0 * TOP, 0.0, 0.0, -TOP, -TOP),
+    (-2.0 * TOP, 0.0, 0.0, TOP, TOP),
+    # A load to be held
+    (0.0, 0.5, 0.0, -FAR - 0.5, FAR - 0.5), (0.0, -0.5, 0.0, 0.5 - FAR, FAR + 0.5),
+    (TOP, 1.0, 0.0, -FAR - 1.0, -DISTURBANCE_WEIGHT), (TOP, -1.0, 0.0, -FAR + 1.0, 0.0),
+    # Friction
+    (0.0, -0.5, 0.5, 0.5 - FAR, 0.5 + FAR), (TOP, -1.0, 1.0, 1.0 - FAR, 1.0),
+    (-TOP, 1.0, -1.0, -1.0, FAR - 1.0), (TOP, -1.5, 1.0, 1.5 - FAR, 1.0),
+    (TOP, 1.0, -0.5, -FAR - 1.0, -0.5 - 0.5 * DISTURBANCE_WEIGHT)])
+def test_the_net_acceleration_is_bounded(qd, disturbance, prevented, least, most):
     """In multiples of the rate, for a joint with a velocity limit of 3 rad/s."""
     rig = risen(loop_delay=0.0)
     rate, v = 80.0, rig.controller._v
     j, s = (getattr(rig.controller.records, name).view(np.recarray)[0]
             for name in ('joints', 'record'))
     v.speed_limit[:], v.limits.predicted_q[:], v.limits.predicted_qd[:] = 3.0, 0.0, qd
-    v.limits.disturbance[:] = rate * disturbance
+    v.limits.disturbance[:], v.limits.explained[:] = rate * disturbance, rate * prevented
     assert permitted_acceleration(j, s, v, 0) == pytest.approx((rate * least, rate * most))
+
+
+@pytest.mark.parametrize('share', [1.0, 0.3, 0.0])
+def test_friction_does_not_stop_a_slow_arm(share):
+    """A tenth of the efforts, at 5 % of the velocities; the arm may have less than is known."""
+    smooth = load_urdf('arm6')
+    friction = {'coulomb_friction': 0.1 * smooth.effort_limit,
+                'viscous_friction': 0.1 * smooth.effort_limit / smooth.velocity_limit}
+    model = with_friction(smooth, friction)
+    gains = suggest_gains(model)
+    plant = with_friction(replace(model, armature=gains.armature),
+                          {name: share * values for name, values in friction.items()})
+    start = np.array([0.0, 0.4, 0.4, 0.0, 0.4, 0.0])
+    run = simulate(model, Settings(mode='computed_torque', velocity_scale=0.05,
+                                   friction_compensation=[1.0], **gains._asdict()), start, 2.0,
+                   Waypoints(model.joint_names, [0.0], [start + 0.05]), plant=plant)
+    assert run.code == '' and (abs(run.velocity) <= 1.1 * 0.05 * model.velocity_limit).all()
+    assert abs(run.error).max() < (1e-3 if share == 1.0 else 0.03)
 
 
 def test_a_load_that_the_model_does_not_know_is_held():

@@ -3,6 +3,7 @@
 """Limits of efforts and joints, on both sides of their bounds, without a cycle around them."""
 
 from math import exp, inf, nan
+from types import SimpleNamespace
 
 from control.one_cycle import played
 import numpy as np
@@ -11,6 +12,12 @@ from robodyn_ros.control.steps import limits
 
 # M⁻¹ of an arm in which an effort on one joint accelerates the other one half as much, backward
 INVERSE = np.array([[1.0, -0.5], [-0.5, 1.0]])
+# Rows as in dynamics/friction.py, without friction of motors that turn with two joints
+FRICTION = np.zeros((13, 2))
+FRICTION[7] = 0.1
+FRICTIONLESS = SimpleNamespace(friction=FRICTION)
+RUBBING = SimpleNamespace(friction=FRICTION.copy())
+RUBBING.friction[:10, 0] = 1.0, 0.5, 0.75, 0.5, 0.25, 1.0, 0.1, 0.1, 0.0, 0.125
 DT = 0.01           # s: 1 N·m at the effort rate limit, 5 N·m for the joint limits
 
 
@@ -106,7 +113,7 @@ STATE = {'v_q': [1.0, -1.0], 'v_qd': [0.5, -0.25], 'p_accepted': 10.0, 'l_sample
 LEFT, ACTED = exp(-1.0), 1.0 - exp(-1.0)       # after 4 ms, the delay
 SHARE = 0.3                                     # of 1 - exp(-0.4)
 FORGOTTEN = {'l_pending_qd': 0.0, 'l_disturbance': 0.0, 'l_push': 0.0, 'l_sample_time': 10.0,
-             'l_sample_qd': [0.5, -0.25], 'l_predicted_qd': [0.5, -0.25],
+             'l_sample_qd': [0.5, -0.25], 'l_predicted_qd': [0.5, -0.25], 'l_explained': 0.0,
              'l_predicted_q': [1.002, -1.001]}
 
 
@@ -131,6 +138,9 @@ def predicted(pending, disturbance, delay=0.004):
     # At most the limit rate times the velocity limit
     ({'l_pending_qd': 0.0, 'l_sample_qd': [-0.5, 0.75]}, {'l_disturbance': [
         3.0 + SHARE * (160.0 - 3.0), 1.0 + SHARE * (-160.0 - 1.0)]}),
+    # And what friction prevented
+    ({'l_pending_qd': 0.0, 'l_sample_qd': [-0.5, 0.75], 'l_explained': [20.0, -30.0]}, {
+        'l_disturbance': [3.0 + SHARE * (180.0 - 3.0), 1.0 + SHARE * (-190.0 - 1.0)]}),
     # Different joints have different samples, and late ones a longer delay
     ({'l_sample_time': [9.996, 9.992], 'l_sample_qd': [0.5, -0.25]}, {
         'l_pending_qd': [0.25 * LEFT, -0.125 * exp(-2.0)]}),
@@ -140,7 +150,7 @@ def predicted(pending, disturbance, delay=0.004):
     # No new sample
     ({'l_sample_time': 10.0}, {**predicted([0.25, -0.125], [3.0, 1.0]), 'l_push': [1.0, 2.0]}),
     # Begun anew
-    ({'m_publishing': 0}, FORGOTTEN), ({'l_sample_time': 9.9}, FORGOTTEN),
+    ({'m_publishing': 0, 'l_explained': nan}, FORGOTTEN), ({'l_sample_time': 9.9}, FORGOTTEN),
     ({'l_sample_time': 10.01}, FORGOTTEN), ({'l_pending_qd': nan}, FORGOTTEN),
     ({'l_sample_time': 9.75, 's_state_timeout': 0.25}, {'l_push': [1.0, 2.0]})])
 def test_prediction_of_the_state(given, expected):
@@ -272,8 +282,53 @@ MOVES = {'v_published': [4.0, 0.0], 'v_tau_gravity': 0.0}
     ({'v_published': [9.0, 0.0], 'l_predicted_qd': [1.94, 0.0]}, [9.0, -4.0], [4.0, 0.0], {
         'l_push': [-5.0, 0.0], 'v_tau_law': [9.0, 0.0]})])
 def test_joints_within_their_limits(given, tau, after, expected):
-    played(changed(lambda c, tau: limits.enforce_joint_limits(c, None, DT, tau, 1.0), tau), given,
-           (nan, *after), expected)
+    played(changed(lambda c, tau: limits.enforce_joint_limits(c, FRICTIONLESS, DT, tau, 1.0), tau),
+           given, (nan, *after), expected)
+
+
+DRIVEN = {'v_tau_law': [5.0, 0.0], 'l_push': [-0.5, 0.0], 'v_gravity': [4.0, 0.0]}
+NEAR_REST = exp(-0.04)      # of F_s - F_c at 0.02 rad/s, half of STICKING_SHARE velocity limits
+
+
+@pytest.mark.parametrize(('given', 'friction'), [
+    # F_v q̇ + F_c + μ |g|, forwards and backwards
+    ({'v_qd': [1.0, 9.0]}, 1.5), ({'v_qd': [-1.0, 9.0]}, -0.75),
+    ({'v_qd': [0.04, 9.0], **DRIVEN}, 0.04 + 0.5 + 0.25 * exp(-0.16) + 0.5),
+    # At rest it is the effort besides gravity, up to F_s + μ |g|
+    (DRIVEN, 0.5), ({**DRIVEN, 'v_tau_law': [9.0, 0.0]}, 1.25),
+    ({'v_tau_law': [0.8, 0.0]}, 0.75), ({'v_tau_law': [-9.0, 0.0]}, -1.0),
+    ({'v_tau_law': [-0.9, 0.0]}, -0.9),
+    # In between, partly the one and partly the other
+    ({'v_qd': [0.02, 0.0], 'v_tau_law': [-0.5, 0.0]},
+     0.02 + 0.5 * (0.5 + 0.25 * NEAR_REST) - 0.25),
+    ({'v_qd': [-0.02, 0.0], 'v_tau_law': [0.5, 0.0]},
+     -0.01 - 0.5 * (0.25 + 0.75 * NEAR_REST) + 0.25)])
+def test_friction_that_prevents_motion(given, friction):
+    """A joint's prevents half as much of the other one, backward."""
+    played(lambda c: limits.explain_by_friction(c, RUBBING),
+           {**given, 'l_disturbance': [-9.0 * friction, 9.0 * friction]}, None,
+           {'l_explained': [friction, -0.5 * friction]})
+
+
+@pytest.mark.parametrize(('velocity', 'disturbance', 'explained'), [
+    (1.0, [-9.0, 9.0], [1.5, -0.75]), (-1.0, [9.0, -9.0], [-0.75, 0.375]),
+    (1.0, [-1.0, 0.5], [1.0, -0.5]), (-1.0, [0.5, -0.25], [-0.5, 0.25]),
+    (1.0, [2.0, -1.0], 0.0), (-1.0, [-2.0, 1.0], 0.0)])
+def test_a_disturbance_shows_friction(velocity, disturbance, explained):
+    played(lambda c: limits.explain_by_friction(c, RUBBING),
+           {'v_qd': [velocity, 9.0], 'l_disturbance': disturbance}, None,
+           {'l_explained': explained})
+
+
+@pytest.mark.parametrize(('disturbance', 'after'), [
+    ([-1.5, 0.75], 1.5), ([-1.0, 0.5], 1.0), ([0.0, 0.0], 0.0),
+    ([-9.0, 0.75], 1.5)])       # a contact, which may end, is no friction
+def test_efforts_against_friction_are_no_acceleration(disturbance, after):
+    """Of 4 N·m against a friction of 1.5 N·m, at 97 % of the velocity limit."""
+    played(changed(lambda c, tau: limits.enforce_joint_limits(c, RUBBING, DT, tau, 1.0),
+                   [4.0, 0.0]),
+           {'v_qd': [1.0, 0.0], **MOVES, 'l_predicted_qd': [1.94, 0.0],
+            'l_disturbance': disturbance}, (nan, after, 0.0), {})
 
 
 @pytest.mark.parametrize(('before', 'after'), [(1.0, 2.0), (4.0, 4.0 * exp(-0.05)), (2.0, 2.0)])

@@ -111,6 +111,9 @@ LIMITED = {'k_limited': [1.0, 0.0], 'k_turned': [2.0, 0.0], 'k_swings': [1.0, 0.
     (SUMS, {'k_gained': [exp(-0.05), 2.0 * exp(-0.05)],
             'k_recent_gain': [exp(-1.0), 2.0 * exp(-1.0)],
             'k_predicted_gain': [exp(-0.05) + 0.25, 2.0 * exp(-0.05) - 0.25]}),
+    # Friction prevents some of it
+    ({**SUMS, 'l_explained': [40.0, -60.0]}, {
+        'k_predicted_gain': [exp(-0.05) + 0.05, 2.0 * exp(-0.05) + 0.05]}),
     *(({**SUMS, 'v_acceleration': 0.0, 'l_push': [0.0, push]}, {
         'k_gained': [exp(-0.05), 0.0], 'k_predicted_gain': [exp(-0.05), 0.0],
         'k_recent_gain': [exp(-1.0), 0.0]}) for push in (1.1e-8, -1.1e-8)),

@@ -76,15 +76,17 @@ def permitted_acceleration(j: record, s: record, v: Vectors, i: int) -> tuple[fl
 
     They are those of :func:`acceleration_bounds`, less DISTURBANCE_WEIGHT times a disturbance that
     drives the joint outward. Within them, the sum of acceleration and disturbance is bounded by
-    ACCELERATION_SHARE.
+    ACCELERATION_SHARE. What friction explains of the disturbance is neither: it is added.
 
     :param j: record ``JOINT`` of joint i.
     """
     rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
     least, most = acceleration_bounds(j, rate, approach_rate, v.speed_limit[i],
                                       v.limits.predicted_q[i], v.limits.predicted_qd[i])
-    outward = DISTURBANCE_WEIGHT * v.limits.disturbance[i]
+    prevented = v.limits.explained[i]
+    disturbance = v.limits.disturbance[i] + prevented
+    outward = DISTURBANCE_WEIGHT * disturbance
     least, most = min(most, least - min(outward, 0.0)), max(least, most - max(outward, 0.0))
     far = ACCELERATION_SHARE * rate * VELOCITY_SHARE * v.speed_limit[i]
-    return (max(least, min(-far - v.limits.disturbance[i], most)),
-            min(most, max(far - v.limits.disturbance[i], least)))
+    return (prevented + max(least, min(-far - disturbance, most)),
+            prevented + min(most, max(far - disturbance, least)))

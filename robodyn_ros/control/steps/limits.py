@@ -19,6 +19,7 @@ from numpy import ndarray, record
 from .acceleration_limits import effective_delay, permitted_acceleration
 from .robot_dynamics import forward_dynamics
 from ...dynamics.entry_points import solve
+from ...dynamics.friction import dry_friction
 from ...dynamics.model_data import ModelData, Workspace
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ DISTURBANCE_BANDWIDTH = 100.0    # 1/s, of the disturbance estimate
 MAX_SAMPLE_WEIGHT = 0.3    # in this estimate, for a slow loop
 ACCELERATION_TOLERANCE = 1e-6    # rad/s² | m/s²
 EFFORT_ROUNDING = 1e-9    # effort limits
+STICKING_SHARE = 0.02    # of the velocity limit, below which a joint may stick
 
 
 class Memory(NamedTuple):
@@ -53,6 +55,7 @@ class Memory(NamedTuple):
     sample_qd: ndarray
     pending_qd: ndarray     # change of the velocity by efforts that have not acted yet
     disturbance: ndarray    # acceleration that the model does not explain, see predict_state
+    explained: ndarray      # acceleration that friction prevents, see explain_by_friction
     predicted_q: ndarray    # position and velocity when the efforts of now will act
     predicted_qd: ndarray
 
@@ -119,8 +122,8 @@ def predict_state(c: Cycle) -> None:
     section 8.4). The change of velocity that remains unexplained from sample to sample is a
     disturbance, as an acceleration [rad/s² | m/s²]: unmodelled payload, friction or contact. It is
     low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by the
-    acceleration that :func:`.acceleration_bounds` can counteract, so that one false sample has
-    little effect.
+    acceleration that :func:`.acceleration_bounds` can counteract and the one that friction
+    prevented, so that one false sample has little effect.
 
     Writes ``predicted_q``, ``predicted_qd`` and ``disturbance`` of the :class:`Memory`.
     """
@@ -132,7 +135,7 @@ def predict_state(c: Cycle) -> None:
         elapsed = v.plausibility.accepted[i] - own.sample_time[i]
         known = 0.0 <= elapsed <= s.state_timeout and isfinite(own.pending_qd[i])
         if m.publishing == 0 or not known:          # restart
-            own.pending_qd[i] = own.disturbance[i] = own.push[i] = 0.0
+            own.pending_qd[i] = own.disturbance[i] = own.push[i] = own.explained[i] = 0.0
         elif elapsed > 0.0:
             if elapsed != known_elapsed or delay != known_delay:
                 known_elapsed, known_delay = elapsed, delay
@@ -140,7 +143,7 @@ def predict_state(c: Cycle) -> None:
                 share = min(MAX_SAMPLE_WEIGHT, 1.0 - exp(-DISTURBANCE_BANDWIDTH * elapsed))
             acted = acting * own.pending_qd[i]
             own.pending_qd[i] -= acted
-            most = s.limit_rate * joints[i].velocity_limit
+            most = s.limit_rate * joints[i].velocity_limit + abs(own.explained[i])
             unexplained = (v.qd[i] - own.sample_qd[i] - acted) / elapsed
             unexplained = min(max(unexplained, -most), most)
             own.disturbance[i] += share * (unexplained - own.disturbance[i])
@@ -172,6 +175,7 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
         own.push[i] = feasible_push(joints[i], v, i, dt, own.push[i])
         own.cut[i] = v.tau_law[i] + own.push[i]
     forward_dynamics(robot, own.predicted_q, own.predicted_qd, own.cut, work, v.acceleration)
+    explain_by_friction(c, robot)
     for _ in range(GAUSS_SEIDEL_SWEEPS):
         if changed == 0:
             break
@@ -188,6 +192,32 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
         touched |= abs(v.tau_law[i] + own.push[i] - law) > EFFORT_ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
     apply_correction(c, robot, dt, tau, share)
+
+
+def explain_by_friction(c: Cycle, robot: ModelData) -> None:
+    """
+    Write the accelerations that known friction prevents, as far as the disturbance shows them.
+
+    Efforts that friction balances accelerate nothing. If the bounds withheld them, a light joint
+    would not move, nor any joint with a low velocity limit. A joint that hardly moves may stick:
+    then its friction is its effort, up to the dry friction.
+
+    Writes ``explained`` of the :class:`Memory`.
+    """
+    v, parameters = c.vectors, robot.friction
+    own = c.vectors.limits
+    for i in range(v.q.shape[0]):
+        qd, load, effort = v.qd[i], v.gravity[i], v.tau_law[i] + own.push[i] - v.gravity[i]
+        row, side = (0, 1.0) if qd >= 0.0 else (3, -1.0)
+        slides = min(1.0, abs(qd) / (STICKING_SHARE * c.joints[i].velocity_limit))
+        sliding = slides * side * dry_friction(parameters, i, qd, load, row)
+        most = dry_friction(parameters, i, qd, load, 0 if effort >= 0.0 else 3)
+        own.explained[i] = (parameters[row, i] * qd + sliding
+                            + (1.0 - slides) * max(-most, min(most, effort)))
+    solve(robot, c.workspace, own.explained)
+    for i in range(v.q.shape[0]):
+        prevented, lost = own.explained[i], -own.disturbance[i]
+        own.explained[i] = max(min(prevented, 0.0), min(max(prevented, 0.0), lost))
 
 
 def bound_acceleration(c: Cycle, robot: ModelData, i: int, dt: float, least: float,

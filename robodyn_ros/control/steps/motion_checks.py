@@ -171,7 +171,8 @@ def update(joints: ndarray, v: Vectors, dt: float) -> None:
     for i in range(v.q.shape[0]):
         own.gained[i] *= kept
         own.recent_gain[i] *= kept_recently
-        own.predicted_gain[i] = kept * own.predicted_gain[i] + v.acceleration[i] * dt
+        own.predicted_gain[i] = (kept * own.predicted_gain[i]
+                                 + (v.acceleration[i] - v.limits.explained[i]) * dt)
         if abs(v.limits.push[i]) > EFFORT_ROUNDING * joints[i].effort_limit:
             own.gained[i] = own.predicted_gain[i] = own.recent_gain[i] = 0.0
         own.swings[i] = max(0.0, own.swings[i] - FORGIVEN_SWING_RATE * dt)
