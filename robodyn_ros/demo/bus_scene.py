@@ -170,7 +170,7 @@ def _rest(bench: RecordedBench, results: Results) -> list[Check]:
 
 
 def _checked(what: str, measured: object, required: str, passed: bool) -> Check:
-    return Check(what, str(measured), required, passed)
+    return Check(what, str(measured), required, bool(passed))
 
 
 def _draw(bench: RecordedBench, path: Path) -> None:

@@ -143,7 +143,7 @@ class ContactScene(Scene):
                    f'{1e3 * way:.4g} ± {1e3 * (GUIDING_TOLERANCE + stuck):.2g}',
                    abs(there - way) < GUIDING_TOLERANCE + stuck)
         self.below('let go, it stays: drift in 0.5 s', np.ptp(moved[at > at[-1] - 0.5]),
-                   RELEASE_TOLERANCE, 'mm')
+                   RELEASE_TOLERANCE, 'mm', states.position[-1])
         self.results.traces['hand'] = Trace(at, moved, np.interp(at, time, hand))
         self.arm.set_parameters('simulator', joint_damping=0.0)
 

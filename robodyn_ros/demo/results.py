@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CONTACT_DURATION = 0.5    # [s], at most
 WITHOUT, WITH = 'without detection', 'with detection'     # of a contact
+RESULTS = {True: Text('passed', 'green'), False: Text('FAILED', 'bold red'),
+           None: Text('not shown', 'yellow')}
 RESOLUTION = 1e-6       # rad | m: smaller distances are below what an encoder resolves
 
 
@@ -62,12 +64,12 @@ class Trace(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Condition that must hold, and whether it does."""
+    """Condition that must hold, and whether it does; None: it holds whatever the arm does."""
 
     what: str
     measured: str
     required: str
-    passed: bool
+    passed: bool | None
 
 
 @dataclass
@@ -82,15 +84,18 @@ class Results:
 
     @property
     def passed(self) -> bool:
-        """Whether every check has passed."""
-        return all(check.passed for check in self.checks)
+        """Whether no check has failed."""
+        return all(check.passed is not False for check in self.checks)
 
     @property
     def verdict(self) -> str:
         """Return a sentence: the first check that has failed, with what it has measured."""
-        failed = [check for check in self.checks if not check.passed]
+        failed = [check for check in self.checks if check.passed is False]
         if not failed:
-            return f'All {len(self.checks)} checks have passed.'
+            shown = sum(check.passed is True for check in self.checks)
+            return (f'All {len(self.checks)} checks have passed.' if shown == len(self.checks) else
+                    f'{shown} of {len(self.checks)} checks have passed, the others cannot fail '
+                    'with this arm at this pose.')
         first = failed[0]
         return (f'{len(failed)} of {len(self.checks)} checks have failed: {first.what}: measured '
                 f'{first.measured}, required {first.required}.')
@@ -110,8 +115,7 @@ def tables(model: RobotModel, results: Results) -> Group:
     verdicts = _table(f'{model.name}: checks', 'check', 'measured', 'required')
     verdicts.add_column('result', no_wrap=True)
     for check in results.checks:
-        verdicts.add_row(*check[:3], Text('passed', 'green') if check.passed
-                         else Text('FAILED', 'bold red'))
+        verdicts.add_row(*check[:3], RESULTS[check.passed])
     return Group(*([measured] if measured.row_count else []), verdicts)
 
 

@@ -113,8 +113,7 @@ class MotionScene(Scene):
         fallen = np.abs(states.position - self.pose).max()
         if not scene.moved_by_gravity(self.dynamics, self.pose):
             self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',
-                       'nothing: gravity moves no joint from this pose; choose one with --at',
-                       True)
+                       scene.IDLE_GRAVITY, None)
             return
         held = scene.held_share(self.dynamics, states)
         self.check('without torque the arm falls', f'{fallen:.3g} {self.unit}',
@@ -127,7 +126,7 @@ class MotionScene(Scene):
         self.begin('gravity_compensation')
         self.results.drift = self.furthest(self.times.floating)
         self.below(f'floating for {self.times.floating:g} s, drift', self.results.drift,
-                   MAX_DRIFT, self.small_unit)
+                   MAX_DRIFT, self.small_unit, self.pose)
 
     def push(self) -> None:
         """Push the arm, damped since most URDFs have no damping, and check its motion."""
@@ -147,7 +146,7 @@ class MotionScene(Scene):
         self.below('it comes to rest', speed, AT_REST,
                    self.small_unit.replace(' |', '/s |') + '/s')
         self.below('it stays where it was pushed: drift in 1 s', self.furthest(REST_DURATION),
-                   MAX_DRIFT, self.small_unit)
+                   MAX_DRIFT, self.small_unit, states.position[-1])
         arm.set_parameters('simulator', joint_damping=0.0)
 
     def track(self, mode: str) -> None:
@@ -170,10 +169,12 @@ class MotionScene(Scene):
             required = f'> {min(wanted, possible):.3g}x'
             if possible < wanted:
                 required += ' (limited by friction)'
+            passed: bool | None = rms / computed > min(wanted, possible)
             if possible < 1.0:
                 required = 'nothing: the friction, which no law compensates, dominates'
+                passed = None
             self.check(f'computed_torque tracks better than {other}', f'{rms / computed:.3g}x',
-                       required, possible < 1.0 or rms / computed > min(wanted, possible))
+                       required, passed)
 
     def furthest(self, seconds: float) -> float:
         """Return how far any joint goes from its present position in some time [rad | m]."""
