@@ -226,7 +226,10 @@ def expanded(path: str | Path) -> str:
     try:
         text = xacro.process_file(str(path)).toxml()
     except Exception as error:      # of many kinds: XML, YAML, Python expressions, packages
-        why = ' '.join(str(error).split()) or type(error).__name__
+        cause = getattr(error, 'exc', None)     # which xacro also repeats in some of its messages
+        repeated = cause is not None and error.args[0] and (
+            isinstance(cause, OSError) or str(cause) in error.args[0])
+        why = ' '.join(str(cause if repeated else error).split()) or type(error).__name__
         raise UrdfError(f'{path} cannot be expanded by xacro ({why})', name=str(path),
                         remedy='source the workspace of the packages it refers to, or run '
                                '`xacro FILE argument:=value > robot.urdf` and give that '

@@ -89,7 +89,7 @@ def macros(tmp_path, request):
     return path
 
 
-def test_files_of_macros(macros):
+def test_files_of_macros(macros, monkeypatch):
     pytest.importorskip('xacro', reason='xacro is not installed')
     assert load_urdf(macros).mass[0] == load_urdf(str(macros)).mass[0] == 8.0
     assert 'value="8"' in urdf_text(macros) and '<xacro:' not in urdf_text(macros)
@@ -97,6 +97,14 @@ def test_files_of_macros(macros):
     with pytest.raises(UrdfError, match='weight') as refused:
         load_urdf(macros)
     assert 'argument:=value' in refused.value.remedy and refused.value.name == str(macros)
+    assert 'argument weight' in str(refused.value)
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    for file, once in (('nowhere', 'No such file'), ('$(find arms)/a', 'AMENT_PREFIX_PATH')):
+        macros.write_text(MACROS.replace('<xacro:arg', f'<xacro:include filename="{file}.xacro"/>'
+                                         '<xacro:arg'))
+        with pytest.raises(UrdfError) as refused:
+            load_urdf(macros)
+        assert str(refused.value).count(once) == 1
     macros.write_text(re.sub('(<robot .*?>)', r'\1<xacro:macro name="arm" params="">', MACROS
                              ).replace('</robot>', '</xacro:macro></robot>'))
     with pytest.raises(UrdfError, match='defines macros and calls none'):
