@@ -211,11 +211,14 @@ def consequences(arm: Arm, code: str) -> tuple[str, str, str]:
 
 
 def faults(page: str) -> list[str]:
-    """Return the reasons that the page calls a fault; raise ValueError for one it leaves out."""
-    unexplained = set(guard.CODES[1:]) - set(re.findall('^- `([A-Z_]+)`: .', page, re.MULTILINE))
-    if unexplained:
+    """Return the reasons that the page calls a fault; ValueError: it has others than the guard."""
+    explained, known = set(re.findall('^- `([A-Z_]+)`: .', page, re.MULTILINE)), guard.CODES[1:]
+    if unexplained := set(known) - explained:
         raise ValueError(f'{PAGE.name} does not explain {", ".join(sorted(unexplained))}: add an '
                          'item to the list of faults, or to another list of reasons')
+    if unknown := explained - set(known):
+        raise ValueError(f'{guard.__file__} does not have {", ".join(sorted(unknown))}: remove '
+                         f'the item from {PAGE.name}, or import the package beside it')
     lists = re.findall(r'^Faults.*:\n\n((?:- .*\n)+)', page, re.MULTILINE)
     named = re.findall('^- `([A-Z_]+)`', ''.join(lists), re.MULTILINE)
     return [code for code in guard.CODES if code in named]

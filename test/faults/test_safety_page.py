@@ -90,6 +90,8 @@ def test_the_state_machine_needs_each_explanation():
     for code in ('PUSHED', 'ZERO_STATE'):
         with pytest.raises(ValueError, match=f'does not explain {code}: '):
             faults(TEXT.replace(f'- `{code}`: ', f'- {code}: '))
+    with pytest.raises(ValueError, match=r'guard\.py does not have STEPPED: '):
+        faults(TEXT.replace('- `PUSHED`: ', '- `STEPPED`: a.\n- `PUSHED`: '))
 
 
 def test_phases_are_drawn_and_explained():
