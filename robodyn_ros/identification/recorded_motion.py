@@ -18,7 +18,7 @@ from .physics_checks import motion_issues
 from .recordings.read import read
 from .recordings.recording import Recording
 from .signal_checks import (
-    false_effort_issues, recording_issues, velocity_issues, without_false_efforts)
+    false_effort_issues, LIMITS, recording_issues, velocity_issues, without_false_efforts)
 from ..errors import Argument, ArgumentError, IdentificationError, RecordingError, UrdfError
 from ..model.robot import RobotModel
 from ..model.urdf_xml import root_element
@@ -74,6 +74,9 @@ def checked_motion(recording: Recording, model: RobotModel,
         issues += raise_errors(velocity_issues(
             prepared.motion.velocity, prepared.measured_velocity, model), options.accept)
     issues += raise_errors(motion_issues(prepared.motion, model, options.accept), options.accept)
+    # Of which no unit, sign or order was the reason
+    raise_errors([replace(one, fatal=True) for one in issues if one.kind == LIMITS],
+                 options.accept)
     return CheckedMotion(prepared.motion, (*recording.notes, *prepared.notes), issues)
 
 

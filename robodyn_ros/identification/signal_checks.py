@@ -33,7 +33,7 @@ MIN_LEVELS = 12                  # values of a measured effort
 MIN_CORRELATION = 0.9            # of a velocity and the derivative of the position
 NEARLY_AT_REST = 0.03            # of the RMS velocity of the fastest joint: noise is as large
 MAX_FACTOR = 1.25                # between both
-SPIKE, FROZEN = 'effort spike', 'frozen effort'     # kinds of issue
+SPIKE, FROZEN, LIMITS = 'effort spike', 'frozen effort', 'limits'       # kinds of issue
 MAX_SPIKE_SAMPLES = 3
 # A spike is farther from the median of its neighbours than MIN_SPIKE_FACTOR times this quantile of
 # the distances [%], and than MIN_SPIKE_SHARE of the range of the efforts of the joint
@@ -235,7 +235,8 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         far = max(-low[j], high[j]) > WRONG_UNIT_FACTOR * max(abs(lower), abs(upper))
         outside[name] = j, bool(fits and far)
     for name, (j, of_unit) in outside.items():
-        remedy: Remedy = 'check the unit and the sign of the position, and the order of the joints'
+        remedy: Remedy = ('it is not this arm that was recorded, its URDF has wrong limits, or '
+                          'the positions have another unit, sign, zero or order')
         if of_unit:
             slides = model.slides[j]
             word, unit = ('millimetres', 'mm') if slides else ('degrees', 'deg')
@@ -245,7 +246,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
             remedy = (f'in {word} it would be within: ',
                       in_units('position', unit, those, alike))
         yield DataIssue(
-            'limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
+            LIMITS, name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
             f'are {model.position_lower[j]:.4g} and {model.position_upper[j]:.4g}',
             remedy, float(max(-low[j], high[j])), of_unit)
 

@@ -197,6 +197,16 @@ def test_a_sign_that_friction_alone_tells(r, model):
     assert error.name == model.joint_names[-1] and 'friction' in str(error)
 
 
+def test_an_arm_that_cannot_have_been_there_is_not_that_of_the_urdf(r, model):
+    upper = model.position_upper.copy()
+    upper[1] = 0.5 * (model.position_lower[1] + r.position[:, 1].max())
+    other = replace(model, position_upper=upper)
+    error = refusal(r, other)
+    assert error.name == model.joint_names[1] and 'its limits are' in str(error)
+    assert 'not this arm' in error.remedy and "accept=('limits',)" in error.remedy
+    assert [line.partition(':')[0] for line in issues(r, other, accept=('limits',))] == ['limits']
+
+
 @pytest.mark.parametrize('what', ['efforts', 'positions', 'columns'])
 @pytest.mark.parametrize('how', ['swapped', 'rolled'])
 def test_columns_in_another_order(r, model, what, how):
