@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MAX_PHYSICS_STEP = 0.25e-3  # [s]
 RISE_TIMEOUT = 5.0          # [s] until the controller is RUNNING
 TEST_TIMEOUT = 6.0          # [s] in addition, for each motor that is tested
+RETURN_TIME = 1.0           # [s] from where the test of the motors ends to the initial position
 ALIGN_TIMEOUT = 60.0        # [s] until two arms are coupled and aligned
 
 
@@ -90,7 +91,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     Return the motion of a simulated arm (MuJoCo) under a controller.
 
     Brakes hold the arm at ``position`` until the controller is armed. The result begins when the
-    controller is RUNNING; then it follows ``waypoints``, whose times count from there. The plant
+    controller is RUNNING; then it follows ``waypoints``, whose times count from there. A test of
+    the motors moves the arm, which returns to ``position`` before it follows them. The plant
     has the bodies, friction and limits of the model, and the state is exact, if there is no noise,
     and one period old. For other plants, write the loop with :class:`~robodyn_ros.Controller` and
     :class:`~robodyn_ros.simulation.plant.Plant`.
@@ -127,6 +129,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
         0 if record is None else round((duration + RISE_TIMEOUT) * settings.rate)))
     loop.start()
     if waypoints is not None:
+        if loop.controller.settings.tested_effort:
+            loop.go_back()
         loop.controller.follow(waypoints, loop.now)
     controller = loop.controller
 
@@ -164,7 +168,7 @@ class ClosedLoop:
         self.period = 1.0 / settings.rate       # [s]
         self.controller = Controller(model, settings, specialize=False, recorded=recorded)
         given = numbers('position', position, f'({model.nv},): one number per joint')
-        start = initial_position(model, given.ravel().tolist())
+        self._start = initial_position(model, given.ravel().tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
         moved = settings.with_rotors(model) if plant is None else plant
         if moved.joint_names != model.joint_names:
@@ -176,7 +180,7 @@ class ClosedLoop:
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
                            substeps=substeps,
                            compensates_gravity=settings.robot_compensates_gravity)
-        self._arm = Drive(self.plant, initial=start, timeout=inf, delay=delay, noise=noise)
+        self._arm = Drive(self.plant, initial=self._start, timeout=inf, delay=delay, noise=noise)
         self._cycles = 0
         self._seen = self._arm.state()
 
@@ -220,6 +224,17 @@ class ClosedLoop:
                     f'{controller.reason if fault else controller.arming_refusal})',
                     name=controller.model.name, remedy='choose another initial position, or '
                     'change the settings that the reason refers to')
+
+    def go_back(self) -> None:
+        """
+        Move to the initial position, from where the test of the motors has left the arm.
+
+        :raises TrajectoryError: the control law follows no reference.
+        """
+        self.controller.follow(Waypoints(self.controller.model.joint_names, np.array(
+            [RETURN_TIME]), self._start[None]), self.now)
+        for _ in range(round(RETURN_TIME / self.period)):
+            self.tick()
 
 
 class CoupledLoops:

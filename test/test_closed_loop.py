@@ -41,6 +41,17 @@ def test_it_follows(two_link, rate):
     assert 0.0 < np.abs(motion.error).max() < 2e-3 and set(motion.phase) == {'RUNNING'}
 
 
+def test_a_motion_begins_where_it_should_after_the_motors_were_tested(two_link):
+    """The test moves them by 20 mrad, more than this controller lets a motion begin away."""
+    settings = Settings(mode='computed_torque', acceleration_kp=60, acceleration_kd=15,
+                        motor_test_effort=0.1, trajectory_start_tolerance=0.01)
+    path = Waypoints(two_link.joint_names, np.array([0.0, 1.0]), np.array([START, END]))
+    motion = simulate(two_link, settings, START, 1.0, path)
+    assert motion.fault == '' and motion.reference[[0, -1]] == pytest.approx(
+        np.array([START, END]), abs=1e-6)
+    assert 0.0 < np.abs(motion.error).max() < 5e-3
+
+
 def test_what_ends_it_is_told(two_link):
     weak = Settings(effort_limit=[10.0, 5.0])
     with pytest.raises(SimulationError, match='gravity torque is above the effort limit'):
