@@ -230,6 +230,7 @@ def test_it_weighs_what_is_in_the_hand(identified):
     (['--split', '1.0'], 'split'),
     (['--delay', 'soon'], 'write seconds'), (['--units', 'effort'], 'write a quantity'),
     (['--units', 'effort=A'], 'currents'), (['--columns', 'position=none{i}'], 'no'),
+    (['--robot', 'arm6'], '(--root ..., --tip ...)'),
     (['--payload', '--frame', 'link2', '--units', 'effort=A'], 'currents'),
     (['--payload', '--frame', 'base_link'], 'base'), (['--payload', '--frame', 'hand'], 'hand')])
 def test_what_makes_no_sense_is_refused_in_one_line(identified, words, says):

@@ -256,7 +256,10 @@ class Recording:
                 f'{self.source} has no joint {", ".join(missing)}', name=missing[0],
                 value=self.joint_names,
                 remedy=(f'it has {", ".join(self.joint_names)}: record all joints of the model, '
-                        'lock those that did not move, or name the columns in their order (',
+                        'lock those that did not move, load the recorded chain alone (',
+                        Argument('root', Placeholder('...')), ', ',
+                        Argument('tip', Placeholder('...')),
+                        '), or name the columns in their order (',
                         Argument('joint_names', Placeholder('...')), ')'))
         extra = [name for name in self.joint_names if name not in names]
         notes = [f'left out, for the model has no such joint: {", ".join(extra)}'] if extra else []
