@@ -17,8 +17,8 @@ from rich.progress import Progress
 import typer
 
 from .options import (
-    At, chosen_robot, command, console, Force, Gravity, IDENTIFY, Locked, output, Robot, Root,
-    save_picture, table, Tip)
+    At, chosen_robot, command, console, Force, Gravity, IDENTIFY, Locked, output, print_doubts,
+    Robot, Root, save_picture, table, Tip)
 from .recording_options import (
     ColumnsOption, Joints, Rate, read_options, recording_of, Topic, UnitsOption)
 from ..errors import ArgumentError, check_new, IdentificationError
@@ -95,6 +95,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            seed: Annotated[int, typer.Option(
                min=0, help='Seed of the random motions.')] = 0) -> None:
     """Optimize an exciting trajectory for parameter identification."""
+    from ..control.settings.motion_limits import velocity_warning
+    from ..control.settings.settings import Settings
     from ..dynamics import Dynamics
     from ..identification.excitation.base_regressor import motion_limits, Shares
     from ..identification.excitation.optimize import excite as optimized
@@ -115,6 +117,10 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         model, shares, ranges=_by_joint('--range', ranges, joint_names, _range, '-1.5:2'),
         velocity=_by_joint('--velocity-limit', velocity_limit, joint_names, float, '2.5'),
         acceleration=_by_joint('--acceleration', acceleration, joint_names, float, '2.5'))
+    print_doubts(out, model)
+    used = replace(model, velocity_limit=limits.velocity / velocity)
+    if unreal := velocity_warning(used, Settings()):
+        out.print(f'! {unreal}', style='yellow', soft_wrap=True)
     if not at:          # joints at the end of their range start in its middle
         chosen = replace(chosen, pose=np.where(
             (limits.lower < chosen.pose) & (chosen.pose < limits.upper), chosen.pose,

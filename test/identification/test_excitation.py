@@ -3,8 +3,9 @@
 """Exciting motions keep what was asked of them, and tell more than what they began as."""
 
 from dataclasses import replace
+import re
 
-from cli.commands import done, refused
+from cli.commands import done, refused, robodyn
 from lxml import etree
 import numpy as np
 import pytest
@@ -262,6 +263,16 @@ def test_command_writes_what_the_controller_follows(two_link, tmp_path):
 def test_command_says_what_is_wrong(words, said, tmp_path):
     assert said in refused('excite', 'two_link', '--output', tmp_path / 'x.yaml', *words)
     assert not (tmp_path / 'x.yaml').exists()
+
+
+def test_command_names_limits_that_nobody_has_written(tmp_path):
+    text = OWN['two_link'].read_text()
+    (path := tmp_path / 'arm.urdf').write_text(re.sub('velocity="[^"]+"', 'velocity="1e4"', text))
+    words = ['excite', path, '--output', tmp_path / 'x.yaml', '--starts', 1, '--harmonics', 2,
+             '--force']
+    unreal = 'velocity limits are probably placeholders: joint1 (1e+04 rad/s)'
+    assert unreal in robodyn(*words).output
+    assert 'placeholders' not in done(*words, '--velocity-limit', 3).output
 
 
 def test_command_goes_to_the_start_first_where_it_is_told_to(tmp_path):
