@@ -3,6 +3,7 @@
 """A simulated arm, driven by `robodyn status`, `goto`, `stop`, `reset`, `get` and `set` alone."""
 
 import json
+from pathlib import Path
 import sys
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.cli.controller import _pose, get, goto, reset, set_, status, stop
 from robodyn_ros.errors import (
-    ArgumentError, ParameterError, RosError, TrajectoryError, UnknownNameError)
+    ArgumentError, ParameterError, RosError, TrajectoryError, UnknownNameError, UrdfError)
+from robodyn_ros.nodes.controller import robot
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 
@@ -111,6 +113,13 @@ def test_a_pose_that_is_not_one_is_refused(arm):
                               ('9.0,0.0', TrajectoryError, 'joint1')):
         with pytest.raises(error, match=said):
             goto(pose, sim_time=True)
+
+
+def test_a_robot_that_is_not_known_here_is_told_to_be_that_of_the_controller(arm, monkeypatch):
+    """On another computer, or in a terminal without its workspace."""
+    monkeypatch.setattr(robot, 'robot_path', lambda name: Path('elsewhere/arm.urdf'))
+    with pytest.raises(UrdfError, match="urdf of /controller, .* 'elsewhere/arm.urdf' cannot be"):
+        goto('low', sim_time=True)
 
 
 def test_a_controller_without_named_poses():

@@ -27,7 +27,7 @@ from ..topics.publishers import LOOP, TIMING
 from ...control.cycle.compile_ahead import COMPILING
 from ...control.laws import registry
 from ...control.settings.settings import Settings
-from ...errors import ParameterError, RosError, UnknownNameError
+from ...errors import ParameterError, RobodynError, RosError, UnknownNameError
 from ...model.robot import RobotModel
 
 RETRY_INTERVAL = 0.2    # [s] of changes refused until their code is compiled
@@ -199,7 +199,12 @@ class RunningController:
 
     def _robot(self) -> tuple[dict[str, Any], str]:
         values = self.get([*PARAMETERS])
-        return values, robot.description(values) or self._description()
+        try:
+            text = robot.description(values)
+        except RobodynError as error:
+            error.begin_with(f'parameter urdf of {self.name}, whose file is read here, too')
+            raise
+        return values, text or self._description()
 
     def settings(self) -> Settings:
         """
