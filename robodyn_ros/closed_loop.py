@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .control.controller.controller import Controller
 from .control.inputs.partner import ALIGNED, CouplingState
-from .control.references.trajectory import Waypoints
+from .control.references.trajectory import GENTLE_TIME, Waypoints
 from .control.settings.settings import Settings
 from .control.steps import guard
 from .dynamics.arguments import numbers
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 MAX_PHYSICS_STEP = 0.25e-3  # [s]
 RISE_TIMEOUT = 5.0          # [s] until the controller is RUNNING
 TEST_TIMEOUT = 6.0          # [s] in addition, for each motor that is tested
-RETURN_TIME = 1.0           # [s] from where the test of the motors ends to the initial position
 ALIGN_TIMEOUT = 60.0        # [s] until two arms are coupled and aligned
 
 
@@ -232,8 +231,8 @@ class ClosedLoop:
         :raises TrajectoryError: the control law follows no reference.
         """
         self.controller.follow(Waypoints(self.controller.model.joint_names, np.array(
-            [RETURN_TIME]), self._start[None]), self.now)
-        for _ in range(round(RETURN_TIME / self.period)):
+            [GENTLE_TIME]), self._start[None]), self.now)
+        for _ in range(round(GENTLE_TIME / self.period)):
             self.tick()
 
 

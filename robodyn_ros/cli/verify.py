@@ -17,7 +17,7 @@ from .options import print_doubts
 from ..catalog.robots import CatalogRobot, load_robot, one_line, read_configuration
 from ..control.laws import registry
 from ..control.references.reference_planning import plan
-from ..control.references.trajectory import Waypoints
+from ..control.references.trajectory import GENTLE_TIME, Waypoints
 from ..control.settings.motion_limits import motion_limits, velocity_warning
 from ..control.settings.parameters import ControlParameters
 from ..control.settings.settings import GAINS, Settings
@@ -77,12 +77,14 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
         words += ['--locked', f'{name}={position:g}'] if name not in values.get(
             'locked_joints', []) else []
     again = shlex.join([*words, *(['--brief'] if brief else [])])
+    asked = None if motion is None else waypoints(motion, model, settings)
+    if asked is not None and settings.tested_effort:        # the test of the motors moves the arm
+        asked = replace(asked, times=asked.times + GENTLE_TIME)
     urdf = Path(found.truth.urdf) if found.truth.urdf else None
     given = (robot_path(robot), urdf, share_path('config', f'{robot}.yaml') if config is None else
              config_path(str(config)), motion, worlds)
-    return Case(chosen.name, model, settings, found, seed, trigger,
-                None if motion is None else waypoints(motion, model, settings),
-                tuple(hashed(given)), true), again
+    return Case(chosen.name, model, settings, found, seed, trigger, asked, tuple(hashed(given)),
+                true), again
 
 
 def _true_model(truth: worlds_files.Truth, chosen: CatalogRobot, values: Mapping[str, Any]

@@ -8,12 +8,14 @@ import json
 from pathlib import Path
 import re
 
+from cli.commands import config_options, done
 import numpy as np
 import planted
 from planted import short
 import pytest
 from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.catalog.robots import read_configuration
 from robodyn_ros.cli import verify as command
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.settings.suggested_gains import with_assumed_rotors
@@ -505,6 +507,18 @@ def test_the_command(tmp_path, monkeypatch):
     Path('motion.yaml').write_text(MOTION.format(end=3.5))
     outside = CliRunner().invoke(app, [*words, '--runs', '3'])
     assert outside.exit_code == 1 and 'position of joint2 would be' in outside.output
+
+
+def test_a_motion_is_followed_from_where_the_motors_were_tested(tmp_path, monkeypatch):
+    """The test moves the arm by more than this controller lets a motion begin away."""
+    monkeypatch.chdir(tmp_path)
+    Path('motion.yaml').write_text(MOTION.format(end=0.8))
+    Path('worlds.yaml').write_text('{seconds: 1.0, fault_share: 0.0, resting_error: [.02, .02]}')
+    values = read_configuration('two_link')['controller']
+    words = config_options(tmp_path, {'tested': values | {
+        'motor_test_effort': 0.1, 'trajectory_start_tolerance': 0.01}})
+    done('verify', 'two_link', *words, '--motion', 'motion.yaml', '--worlds', 'worlds.yaml',
+         '--jobs', '1', '--runs', '3')
 
 
 def test_another_robot_moves_than_that_of_the_parameter_file(tmp_path, monkeypatch):
