@@ -143,7 +143,7 @@ def test_friction_does_not_stop_a_slow_arm(share):
                                    friction_compensation=[1.0], **gains._asdict()), start, 2.0,
                    Waypoints(model.joint_names, [0.0], [start + 0.05]), plant=plant)
     assert run.code == '' and (abs(run.velocity) <= 1.1 * 0.05 * model.velocity_limit).all()
-    assert abs(run.error).max() < (1e-3 if share == 1.0 else 0.03)
+    assert abs(run.error).max() < (5e-3 if share == 1.0 else 0.03)
 
 
 def test_a_load_that_the_model_does_not_know_is_held():

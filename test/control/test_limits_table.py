@@ -305,7 +305,7 @@ NEAR_REST = exp(-0.04)      # of F_s - F_c at 0.02 rad/s, half of STICKING_SHARE
      -0.01 - 0.5 * (0.25 + 0.75 * NEAR_REST) + 0.25)])
 def test_friction_that_prevents_motion(given, friction):
     """A joint's prevents half as much of the other one, backward."""
-    played(lambda c: limits.explain_by_friction(c, RUBBING),
+    played(lambda c: limits.explain_by_friction(c, RUBBING, inf),
            {**given, 'l_disturbance': [-9.0 * friction, 9.0 * friction]}, None,
            {'l_explained': [friction, -0.5 * friction]})
 
@@ -315,9 +315,24 @@ def test_friction_that_prevents_motion(given, friction):
     (1.0, [-1.0, 0.5], [1.0, -0.5]), (-1.0, [0.5, -0.25], [-0.5, 0.25]),
     (1.0, [2.0, -1.0], 0.0), (-1.0, [-2.0, 1.0], 0.0)])
 def test_a_disturbance_shows_friction(velocity, disturbance, explained):
-    played(lambda c: limits.explain_by_friction(c, RUBBING),
+    played(lambda c: limits.explain_by_friction(c, RUBBING, inf),
            {'v_qd': [velocity, 9.0], 'l_disturbance': disturbance}, None,
            {'l_explained': explained})
+
+
+RISEN = 1.0 - exp(-1.0 / 7.0)       # in 10 ms
+
+
+@pytest.mark.parametrize(('before', 'velocity', 'after'), [
+    (0.0, 1.0, [1.5 * RISEN, -0.75 * RISEN]), (0.0, -1.0, [-0.75 * RISEN, 0.375 * RISEN]),
+    ([0.5, -0.25], 1.0, [0.5 + RISEN, -0.25 - 0.5 * RISEN]),
+    # At once less
+    ([2.0, -1.0], 1.0, [1.5, -0.75]), ([-2.0, 1.0], -1.0, [-0.75, 0.375]),
+    ([-2.0, 1.0], 1.0, [1.5 * RISEN, -0.75 * RISEN])])
+def test_friction_has_to_show_for_a_while(before, velocity, after):
+    played(lambda c: limits.explain_by_friction(c, RUBBING, DT),
+           {'v_qd': [velocity, 9.0], 'l_explained': before,
+            'l_disturbance': [-9.0 * velocity, 9.0 * velocity]}, None, {'l_explained': after})
 
 
 @pytest.mark.parametrize(('disturbance', 'after'), [
@@ -328,7 +343,7 @@ def test_efforts_against_friction_are_no_acceleration(disturbance, after):
     played(changed(lambda c, tau: limits.enforce_joint_limits(c, RUBBING, DT, tau, 1.0),
                    [4.0, 0.0]),
            {'v_qd': [1.0, 0.0], **MOVES, 'l_predicted_qd': [1.94, 0.0],
-            'l_disturbance': disturbance}, (nan, after, 0.0), {})
+            'l_explained': [1.5, -0.75], 'l_disturbance': disturbance}, (nan, after, 0.0), {})
 
 
 @pytest.mark.parametrize(('before', 'after'), [(1.0, 2.0), (4.0, 4.0 * exp(-0.05)), (2.0, 2.0)])

@@ -42,6 +42,7 @@ DISTURBANCE_BANDWIDTH = 100.0    # 1/s, of the disturbance estimate
 MAX_SAMPLE_WEIGHT = 0.3    # in this estimate, for a slow loop
 ACCELERATION_TOLERANCE = 1e-6    # rad/s² | m/s²
 EFFORT_ROUNDING = 1e-9    # effort limits
+FRICTION_TIME = 0.07    # s, time constant with which a disturbance is taken for friction
 STICKING_SHARE = 0.02    # of the velocity limit, below which a joint may stick
 
 
@@ -175,7 +176,7 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
         own.push[i] = feasible_push(joints[i], v, i, dt, own.push[i])
         own.cut[i] = v.tau_law[i] + own.push[i]
     forward_dynamics(robot, own.predicted_q, own.predicted_qd, own.cut, work, v.acceleration)
-    explain_by_friction(c, robot)
+    explain_by_friction(c, robot, dt)
     for _ in range(GAUSS_SEIDEL_SWEEPS):
         if changed == 0:
             break
@@ -194,13 +195,14 @@ def enforce_joint_limits(c: Cycle, robot: ModelData, dt: float, tau: ndarray,
     apply_correction(c, robot, dt, tau, share)
 
 
-def explain_by_friction(c: Cycle, robot: ModelData) -> None:
+def explain_by_friction(c: Cycle, robot: ModelData, dt: float) -> None:
     """
     Write the accelerations that known friction prevents, as far as the disturbance shows them.
 
     Efforts that friction balances accelerate nothing. If the bounds withheld them, a light joint
     would not move, nor any joint with a low velocity limit. A joint that hardly moves may stick:
-    then its friction is its effort, up to the dry friction.
+    then its friction is its effort, up to the dry friction. Late efforts look like friction, too,
+    but not for long: what is explained rises within FRICTION_TIME, and falls at once.
 
     Writes ``explained`` of the :class:`Memory`.
     """
@@ -212,12 +214,19 @@ def explain_by_friction(c: Cycle, robot: ModelData) -> None:
         slides = min(1.0, abs(qd) / (STICKING_SHARE * c.joints[i].velocity_limit))
         sliding = slides * side * dry_friction(parameters, i, qd, load, row)
         most = dry_friction(parameters, i, qd, load, 0 if effort >= 0.0 else 3)
-        own.explained[i] = (parameters[row, i] * qd + sliding
-                            + (1.0 - slides) * max(-most, min(most, effort)))
-    solve(robot, c.workspace, own.explained)
+        own.cut[i] = (parameters[row, i] * qd + sliding
+                      + (1.0 - slides) * max(-most, min(most, effort)))
+    solve(robot, c.workspace, own.cut)
+    risen = 1.0 - exp(-dt / FRICTION_TIME)
     for i in range(v.q.shape[0]):
-        prevented, lost = own.explained[i], -own.disturbance[i]
-        own.explained[i] = max(min(prevented, 0.0), min(max(prevented, 0.0), lost))
+        shown = between(-own.disturbance[i], own.cut[i])
+        kept = between(shown, own.explained[i])
+        own.explained[i] = kept + risen * (shown - kept)
+
+
+def between(value: float, end: float) -> float:
+    """Return the number between 0 and ``end`` that is nearest to a value."""
+    return max(min(end, 0.0), min(max(end, 0.0), value))
 
 
 def bound_acceleration(c: Cycle, robot: ModelData, i: int, dt: float, least: float,
