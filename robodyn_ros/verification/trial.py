@@ -78,7 +78,6 @@ class Judge:
     def __init__(self, world: World, since: float):
         self._world, self.data, s = world, world.plant.data, world.settings
         m, self.since = self.data.numbers, since
-        self.data.judge.effort_rate[:] = s.joint_records(world.arm.model)['effort_rate_limit']
         self.data.judge.gravity_rate[:] = world.arm.gravity_rate
         m['period'], m['judged'] = TICK * max(1, round(1.0 / s.rate / TICK)), 1
         m['fault_ramp_time'], m['fault_hold_time'] = s.fault_ramp_time, s.fault_hold_time

@@ -198,7 +198,7 @@ class World:
         self.subject: Any
         self.moving = False
         rates = self.data.judge.effort_rate
-        rates[:] = settings.joint_records(arm.model)['effort_rate_limit']
+        rates[:] = settings.per_joint(arm.model, 'effort_rate_limit')
         self.effort_rate = rates                # in force
         m = self.data.numbers
         self._ticks = m['ticks']

@@ -302,7 +302,10 @@ NEAR_REST = exp(-0.04)      # of F_s - F_c at 0.02 rad/s, half of STICKING_SHARE
     ({'v_qd': [0.02, 0.0], 'v_tau_law': [-0.5, 0.0]},
      0.02 + 0.5 * (0.5 + 0.25 * NEAR_REST) - 0.25),
     ({'v_qd': [-0.02, 0.0], 'v_tau_law': [0.5, 0.0]},
-     -0.01 - 0.5 * (0.25 + 0.75 * NEAR_REST) + 0.25)])
+     -0.01 - 0.5 * (0.25 + 0.75 * NEAR_REST) + 0.25),
+    # Noise is no motion: 3 standard deviations of 0.02 rad/s
+    ({'v_qd': [0.05, 0.0], 'v_tau_law': [-0.5, 0.0], 'n_variance': [4e-4, 0.0]},
+     0.05 + 0.5 * (0.5 + 0.25 * exp(-0.25)) - 0.25)])
 def test_friction_that_prevents_motion(given, friction):
     """A joint's prevents half as much of the other one, backward."""
     played(lambda c: limits.explain_by_friction(c, RUBBING, inf),

@@ -113,14 +113,17 @@ def test_planted_mistakes_are_found(name):
     ({}, {'payload_mass': 0.3}, 'an error of gravity'),
     ({}, {'motor_gain': (0.8, 0.8)}, 'an error of the drive'),
     ({}, {'effort_limit': (80.0, 0.6)}, 'the drive gives 0.6 of the'),
-    ({'velocity_scale': 0.01}, {}, '')])
+    ({'velocity_scale': 0.01}, {}, ''),
+    ({'velocity_scale': 0.01, 'velocity_limit': [6.0, 8.0]}, {}, '')])
 def test_a_joint_that_does_not_reach_its_target_is_named_with_the_cause(changes, truth, cause):
     """In every mode that follows a reference; a motion that is slow enough is no failure."""
     case = planted.sound(goal_tolerance=[0.01, 0.01], coulomb_friction=[0.0], **changes)
     case = short(case, fault_share=0.0, modes=('joint_impedance',), truth=replace(
         case.worlds.truth, measures_effort=False, **truth))
     player = Player(case, specialize=False)
-    found = [one.violations.get('resting', '') for one in map(player.play, range(6))]
+    played = [one.violations for one in map(player.play, range(6))]
+    assert not any('exception' in one for one in played)
+    found = [one.get('resting', '') for one in played]
     assert any(cause in one and 'joint' in one and ' rad from its target at rest at ' in one
                for one in found) if cause else not any(found)
 

@@ -18,6 +18,7 @@ from numpy import ndarray, record
 
 from .acceleration_limits import effective_delay, permitted_acceleration
 from .robot_dynamics import forward_dynamics
+from .velocity_estimator import velocity_noise
 from ...dynamics.entry_points import solve
 from ...dynamics.friction import dry_friction
 from ...dynamics.model_data import ModelData, Workspace
@@ -43,7 +44,7 @@ MAX_SAMPLE_WEIGHT = 0.3    # in this estimate, for a slow loop
 ACCELERATION_TOLERANCE = 1e-6    # rad/s² | m/s²
 EFFORT_ROUNDING = 1e-9    # effort limits
 FRICTION_TIME = 0.07    # s, time constant with which a disturbance is taken for friction
-STICKING_SHARE = 0.02    # of the velocity limit, below which a joint may stick
+STICKING_SHARE = 0.02    # of the velocity limit; a joint may stick below it, and below its noise
 
 
 class Memory(NamedTuple):
@@ -211,7 +212,8 @@ def explain_by_friction(c: Cycle, robot: ModelData, dt: float) -> None:
     for i in range(v.q.shape[0]):
         qd, load, effort = v.qd[i], v.gravity[i], v.tau_law[i] + own.push[i] - v.gravity[i]
         row, side = (0, 1.0) if qd >= 0.0 else (3, -1.0)
-        slides = min(1.0, abs(qd) / (STICKING_SHARE * c.joints[i].velocity_limit))
+        slides = min(1.0, abs(qd) / (STICKING_SHARE * c.joints[i].velocity_limit
+                                     + velocity_noise(v, i)))
         sliding = slides * side * dry_friction(parameters, i, qd, load, row)
         most = dry_friction(parameters, i, qd, load, 0 if effort >= 0.0 else 3)
         own.cut[i] = (parameters[row, i] * qd + sliding

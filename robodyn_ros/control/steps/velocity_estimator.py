@@ -115,7 +115,11 @@ def slower(v: Vectors, i: int, threshold: float) -> bool:
     It is noise where it exceeds the threshold by less than that at rest, and the position does not
     move.
     """
-    own = v.velocity_estimator
-    noise = min(NOISE_DEVIATIONS * sqrt(own.variance[i]), MAX_NOISE)
-    return bool(abs(v.qd[i]) < threshold or (abs(v.qd[i]) < threshold + noise
-                                             and abs(own.slow_velocity[i]) < threshold))
+    return bool(abs(v.qd[i]) < threshold or (
+        abs(v.qd[i]) < threshold + velocity_noise(v, i)
+        and abs(v.velocity_estimator.slow_velocity[i]) < threshold))
+
+
+def velocity_noise(v: Vectors, i: int) -> float:
+    """Return the velocity up to which joint i may be at rest, for its noise [rad/s | m/s]."""
+    return min(NOISE_DEVIATIONS * sqrt(v.velocity_estimator.variance[i]), MAX_NOISE)
