@@ -213,6 +213,11 @@ class RobotModel:
         unmimicked = np.bincount(self.driver, minlength=self.nv) == 1
         return unmimicked & (np.array(self.joint_types) == 'continuous')
 
+    def nearest_turn(self, position: ndarray, to: ndarray) -> ndarray:
+        """Return positions (..., nv), those of continuous joints in the turn nearest to ``to``."""
+        turns = np.where(self.periodic, np.floor((to - position) / (2.0 * np.pi) + 0.5), 0.0)
+        return np.asarray(position + 2.0 * np.pi * turns)
+
     @property
     def inertial_parameters(self) -> ndarray:
         """

@@ -12,6 +12,7 @@ from robodyn_ros.control.settings.settings import Settings
 from robodyn_ros.control.settings.suggested_gains import RULES
 from robodyn_ros.control.steps import guard
 from robodyn_ros.dynamics import Dynamics
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import RobotModel
 from robodyn_ros.state import no_state
 
@@ -93,6 +94,8 @@ class Told(Rig):
 
 
 TWO_LINK = load_urdf('two_link')        # the textbook 2R arm
+TURNING = load_urdf(robot_path('two_link').read_text().replace(     # one with a continuous joint
+    'name="joint1" type="revolute"', 'name="joint1" type="continuous"'))
 POSE = np.array([0.3, 0.5])             # rad, in which gravity pulls at both joints
 FINGERS = {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}
 PANDA = load_urdf('panda', locked=FINGERS)

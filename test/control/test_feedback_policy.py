@@ -3,9 +3,9 @@
 """Efforts of others: those of waypoints, and feedback policies of a slower planner."""
 
 from dataclasses import replace
-from math import inf, nan
+from math import inf, nan, pi, remainder, tau
 
-from control.rig import POSE, Rig, risen, Told, TWO_LINK
+from control.rig import POSE, Rig, risen, Told, TURNING, TWO_LINK
 from flight_recorder.flights import replayed
 import numpy as np
 import pytest
@@ -66,6 +66,20 @@ def test_a_regulator_of_50_hz_takes_the_arm_to_its_goal():
     state = np.concatenate([GOAL - rig.q, -rig.qd])
     rig.controller.follow_policy(rig.time, u, GOAL, np.zeros(2), K)
     assert rig.tick() == pytest.approx(u + K @ state, abs=1e-6)
+
+
+def test_positions_of_a_policy_are_of_any_turn():
+    """Its planner reads an encoder that begins anew at π; the controller counts the turns."""
+    class Wrapped(Told):
+        def lie(self, q, qd):
+            return np.array([remainder(q[0], tau), q[1]]), qd
+
+    rig, goal = risen(Wrapped, [3.0, 0.5], TURNING, mode='feedback_policy'), np.array([3.4, 0.4])
+    _, K = regulation(rig.dynamics, goal)
+    seen = goal - [tau, 0.0]
+    planned(rig, 2.0, 50.0, lambda rig: (
+        rig.dynamics.gravity(goal), goal if rig.q[0] < pi else seen, np.zeros(2), K))
+    assert rig.q == pytest.approx(goal, abs=1e-3) and rig.controller.reason_code == 'NO_REASON'
 
 
 def test_policies_stop_and_come_back_without_a_bump():

@@ -3,7 +3,7 @@
 """Two coupled arms in MuJoCo, with a link that is late, loses messages, or is cut."""
 
 from control.one_cycle import arm_of, gains_of, memory_of
-from control.rig import POSE, TWO_LINK
+from control.rig import POSE, TURNING, TWO_LINK
 from flight_recorder.flights import replayed
 import numpy as np
 import pytest
@@ -72,6 +72,19 @@ def test_joints_are_mapped_and_arms_brought_together():
         least = np.minimum(least, own[0] + own[1][::-1])
     assert b == pytest.approx([0.5 - 0.5 * a[1], -0.4 + 2.0 * a[0]], abs=0.02)
     assert abs(a - POSE).max() > 0.05 and (least > -1e-3).all()
+
+
+def test_continuous_joints_are_brought_together_the_shortest_way():
+    """The follower counts one turn more than its leader, and would turn for half a minute."""
+    turn = np.array([2.0 * np.pi, 0.0])
+    arms = CoupledLoops(ClosedLoop(TURNING, Settings(**GAINS), POSE), ClosedLoop(
+        TURNING, Settings(coupling_role='follower', **GAINS), POSE + turn))
+    arms.start()
+    arms.loops[0].plant.push('tool0', 3.0 * UP, 0.3)
+    for _ in range(500):
+        arms.tick()
+    (leader, _, _), (follower, _, _) = (loop.row() for loop in arms.loops)
+    assert follower == pytest.approx(leader + turn, abs=0.01) and abs(leader - POSE).max() > 0.05
 
 
 @pytest.mark.parametrize('goes', [True, False])

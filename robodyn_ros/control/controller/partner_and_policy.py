@@ -91,6 +91,7 @@ class PartnerReference:
         """Forget the partner."""
         self.newest = Partner.none(self._controller.model.nv)
         self._velocity, self._gains = VelocityCheck(jumps=False), LastingGains()
+        self._turns = np.zeros(self._controller.model.nv)       # from the leader [rad]
 
     def energy(self) -> ndarray:
         """
@@ -113,7 +114,7 @@ class PartnerReference:
         status, n = self._status(), c.model.nv
         kept: Any = registry.memory_fields(law, self._law_memory)
         coupled = status >= COUPLED
-        rows = np.array([q + kept.deviation if coupled else q,
+        rows = np.array([q + kept.deviation - self._turns if coupled else q,
                          kept.velocity if coupled else qd,
                          c.settings.gain_of(c.model, 'stiffness'),
                          c.settings.gain_of(c.model, 'damping'),
@@ -134,7 +135,7 @@ class PartnerReference:
         c = self._controller
         role = c.settings.coupling_role
         rows = checked(joint_map(c.model, c.settings), role, c.model.nv, state)
-        old = self.newest
+        old, follows = self.newest, role == 'follower'
         # After a jump back of time, the previous state is of the future
         if not np.isfinite(time) or time < min(old.header['time'][0], c.memory['time'][0]):
             raise ArgumentError('the state of the partner is older than the previous one',
@@ -143,13 +144,16 @@ class PartnerReference:
                               for k, name in ((STIFFNESS, 'stiffness'), (DAMPING, 'damping')))
         check_coupling(c.model.joint_names, stiffness, damping,
                        c.settings.gain_of(c.model, 'coupling_delay'))
+        if follows and not c.memory['coupled'][0]:      # continuous joints align the shortest way
+            self._turns = c.model.nearest_turn(rows[POSITION], c.joint_state[0]) - rows[POSITION]
+        rows[POSITION] += self._turns
         if c.memory['coupled'][0]:
             check_continues(c.model, old, rows, time)
             self._velocity.check(c.model.joint_names, rows[POSITION], rows[VELOCITY], time,
                                  0.5 * damping / c.records.joints['effort_limit'])
             self._gains.keep(old.rows, rows, time)
         header = np.zeros(1, HEADER)
-        header[0] = time, old.header['serial'][0] + 1, state.status, role == 'follower'
+        header[0] = time, old.header['serial'][0] + 1, state.status, follows
         self.newest = Partner(header, rows)
         c.changed()
 
@@ -210,6 +214,7 @@ class PolicyReference:
         if new.header['time'][0] < newest:
             raise ArgumentError('the policy is older than the one in force', name='time',
                                 value=time, remedy='send policies in order')
+        new.position[:] = c.model.nearest_turn(new.position, c.joint_state[0])
         self._velocity.check(
             c.model.joint_names, new.position, new.velocity, time,
             (np.abs(new.gain[:, c.model.nv:])
