@@ -163,7 +163,7 @@ def calibrate_payload(frame: Annotated[str, typer.Option(
         motion = payload_motion(slowed(robot, settings), frame, pose, amplitude=amplitude,
                                 duration=duration)
         announce(motion.trajectory, motion.amplitude, f'the load at {frame}', out)
-        recording = recorded(here, player, motion.trajectory, wait, out)
+        recording = recorded(here, player, motion.trajectory, robot, wait, out)
         found = estimate(recording, robot, frame, offset)
         print_load(found, robot.joint_names, out)
         if setting:
@@ -197,13 +197,14 @@ def announce(motion: JointTrajectory, amplitude: ndarray, purpose: str, out: Con
               f'find {purpose}; nothing has looked for collisions')
 
 
-def recorded(here: Session, player: Player, motion: JointTrajectory, wait: float, out: Console
-             ) -> Recording:
+def recorded(here: Session, player: Player, motion: JointTrajectory, robot: RobotModel,
+             wait: float, out: Console) -> Recording:
     """
-    Play a motion and return its recording.
+    Play a motion and return its recording, also of drivers whose positions begin anew at ±π.
 
     :raises RosError: the controller or the joint states are silent, or the motion is refused.
     """
+    from ..identification.recordings.read import without_jumps
     from ..nodes.clients.play import SETTLE_TIME
     from ..nodes.clients.record import recording
 
@@ -211,7 +212,7 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, wait: float
     with recording(here, player.states, wait) as recorder, seconds_bar(out) as bars:
         here.until(lambda: False, SETTLE_TIME)
         play_with_bar(player, bars, 'motion', motion)
-    return recorder.recording()
+    return without_jumps(recorder.recording().of(robot.joint_names), robot)
 
 
 def _check_determined(found: Payload) -> None:

@@ -99,7 +99,7 @@ def calibrate_float(folder: Annotated[Path, output(
         motion = float_motion(slowed(robot, settings), player.pose(robot.joint_names),
                               amplitude=amplitude, duration=duration)
         announce(motion, np.ptp(motion.positions, axis=0) / 2.0, 'masses and friction', out)
-        found = calibrate(recorded(here, player, motion, wait, out), robot)
+        found = calibrate(recorded(here, player, motion, robot, wait, out), robot)
     out.print(errors_table(found, robot))
     out.print('; '.join((found.note, *found.too_noisy())))
     model, friction = write(folder, found, robot, urdf)

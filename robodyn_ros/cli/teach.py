@@ -80,20 +80,23 @@ def _poses(here: Session, states: str, model: RobotModel, out: Console) -> ndarr
 
     robot = LiveRobot(here.node, model.joint_names, states)
     poses: list[ndarray] = []
+    q = robot.position
     out.print('move the arm by hand; Enter keeps its pose, b drops the last one, q ends')
     with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
         while True:
             here.poll()
             present = robot.update(here.node.get_clock().now().nanoseconds * 1e-9)
+            turned = model.nearest_turn(robot.position, q)      # NaN: there was no position yet
+            q = np.where(np.isnan(q), robot.position, turned)
             for key in typed():
                 if key in END:
                     return np.array(poses)
                 if key in DROP and poses:
                     poses.pop()
                 elif key in KEEP and present:
-                    poses.append(robot.position)
-            q = ', '.join(f'{x:.3f}' for x in robot.position)
-            line.update(Text(f'{len(poses)} poses; now at [{q}]' if present else
+                    poses.append(q)
+            at = ', '.join(f'{x:.3f}' for x in q)
+            line.update(Text(f'{len(poses)} poses; now at [{at}]' if present else
                              f'waiting for joint states on {robot.topic}'))
 
 
@@ -101,6 +104,7 @@ def _motion(here: Session, states: str, model: RobotModel, out: Console,
             limits: tuple[ndarray, ndarray], smoothing: float) -> JointTrajectory:
     """Return the motion that a person shows between two keys."""
     from ..identification.excitation.trajectory_file import smoothed
+    from ..identification.recordings.read import without_jumps
     from ..nodes.clients.record import Recorder, silent
 
     out.print('Enter begins: move the arm when states are counted; Enter ends the motion')
@@ -121,5 +125,5 @@ def _motion(here: Session, states: str, model: RobotModel, out: Console,
             recorder.stop()
     if not len(recorder):
         raise silent(here.node, recorder.topic)
-    found = recorder.recording().of(model.joint_names)
+    found = without_jumps(recorder.recording().of(model.joint_names), model)
     return smoothed(model.joint_names, found.time, found.position, *limits, smoothing)

@@ -2,26 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Payloads, collision thresholds and friction of simulated arms, found by commands and set."""
 
+from contextlib import nullcontext
 from dataclasses import replace
+from math import remainder, tau
 from pathlib import Path
 import re
 import sys
+from types import SimpleNamespace
 
+from control.rig import TURNING
 from geometry_msgs.msg import WrenchStamped
 from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, parameters, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
+from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.cli import calibrate
 from robodyn_ros.cli.calibrate import calibrate_collision
 from robodyn_ros.cli.controller import set_
 from robodyn_ros.control.settings.settings import symmetric
 from robodyn_ros.errors import IdentificationError, ParameterError, RobodynError
 from robodyn_ros.identification.excitation.payload_motion import payload_motion
+from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory
+from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.robot import with_payload
 from robodyn_ros.model.to_urdf import to_urdf
+from robodyn_ros.nodes.clients import record
 from sensor_msgs.msg import JointState
 import yaml
 
@@ -122,6 +131,20 @@ def test_a_payload_is_found_and_set(carrying, start, remote, capsys):
     remote.listen(0.7)
     assert quiet_efforts(remote.commands, model)
     assert 'FAULT' not in controller.text
+
+
+def test_positions_that_begin_anew_at_a_turn_are_recorded_without_jumps(monkeypatch):
+    """A motion about the pose in which the encoder of a continuous joint does so."""
+    q = np.array([[3.1, 0.5], [3.2, 0.5], [3.1, 0.5]])
+    states = [(0.01 * k, TURNING.joint_names, [remainder(x, tau), y], (), ())
+              for k, (x, y) in enumerate(q)]
+    recorder = SimpleNamespace(recording=lambda: Recording.from_messages(states, 'joint_states'))
+    monkeypatch.setattr(record, 'recording', lambda *_: nullcontext(recorder))
+    here, player = SimpleNamespace(until=lambda *_: False), SimpleNamespace(states='')
+    monkeypatch.setattr(calibrate, 'play_with_bar', lambda *_: None)
+    found = calibrate.recorded(here, player, JointTrajectory(TURNING.joint_names, np.zeros(1),
+                               *np.zeros((3, 1, 2))), TURNING, 1.0, Console(quiet=True))
+    assert found.position == pytest.approx(q)
 
 
 @pytest.mark.parametrize('name', ['arm6', 'panda', 'ur5'])

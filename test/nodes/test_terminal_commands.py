@@ -2,17 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn jog` and `robodyn teach` in a terminal, with a simulated arm."""
 
+from contextlib import nullcontext
+from math import nan, remainder, tau
 import re
 import sys
+from types import SimpleNamespace
 
+from control.rig import TURNING
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
+from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros.cli import teach
 from robodyn_ros.cli.jog import checked, Jog, jog
 from robodyn_ros.errors import ParameterError, RosError
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.clients import live_control
 
 
 def keys_of_jog():
@@ -59,6 +66,24 @@ def test_speeds_and_positions_stay_within_their_limits():
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 JOG = [*ROBODYN, 'jog', '--sim-time', '--linear', '0.1']
 TEACH = [*ROBODYN, 'teach', '--sim-time', '--wait', '30']
+def test_poses_are_kept_as_shown_across_the_turn_of_an_encoder(monkeypatch):
+    """From 3 to 6.8 rad: back to 0.5, as the encoder says, the arm would turn the other way."""
+    way = [nan, 3.0, 3.1, 3.2, 4.0, 5.0, 6.0, 6.8]
+    robot = SimpleNamespace(topic='joint_states', position=np.full(2, nan))
+
+    def update(now):
+        robot.position = np.array([remainder(way.pop(0), tau), 0.5])
+        return not np.isnan(robot.position).any()
+    robot.update = update
+    monkeypatch.setattr(live_control, 'LiveRobot', lambda *_: robot)
+    monkeypatch.setattr(teach, 'keyboard', lambda: nullcontext(
+        lambda: {6: '\n', 0: '\nq'}.get(len(way), '')))
+    clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0))
+    here = SimpleNamespace(poll=lambda: None, node=SimpleNamespace(get_clock=lambda: clock))
+    poses = teach._poses(here, '', TURNING, Console(quiet=True))
+    assert poses == pytest.approx(np.array([[3.0, 0.5], [6.8, 0.5]]))
+
+
 SIMULATED = {'initial_position': [0.3, 0.9], 'push_duration': 0.3, 'joint_damping': 6.0,
              'real_time_factor': 3.0}
 CONTROLLED = {'autostart': True, 'task_frame': 'tool0', 'twist_timeout': 1.0}

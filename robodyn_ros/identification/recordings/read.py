@@ -244,7 +244,7 @@ def _read(path: Path, model: RobotModel, options: TableOptions, topic: str | Non
                             units)
     else:
         recording = assemble(read_csv(path, text), path.name, model, options)
-    recording = _unwrapped(recording.of(model.joint_names), model)
+    recording = without_jumps(recording.of(model.joint_names), model)
     return replace(recording, notes=(*recording.notes, _summary(recording)))
 
 
@@ -262,9 +262,9 @@ def _scaled(recording: Recording, model: RobotModel, units: Units) -> Recording:
                    effort_unit='A' if is_current(units.get('effort', '')) else 'N·m')
 
 
-def _unwrapped(recording: Recording, model: RobotModel) -> Recording:
+def without_jumps(recording: Recording, model: RobotModel) -> Recording:
     """
-    Return the recording without jumps by a turn of rotary joints.
+    Return the recording of all joints of the model without jumps by a turn of rotary ones.
 
     A joint with limits is left as it is where they exclude the angles without jumps.
     """
