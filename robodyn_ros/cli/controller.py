@@ -72,8 +72,8 @@ def goto(pose: Annotated[str, typer.Argument(
 
         model = controller.model()
         target = _pose(pose, controller.get(['poses'])['poses'], model)
-        motion = gentle_motion(model.joint_names, player.pose(model.joint_names), target,
-                               slowed(model, controller.settings()).velocity_limit, duration)
+        motion = gentle_motion(slowed(model, controller.settings()),
+                               player.pose(model.joint_names), target, duration)
         with seconds_bar(console()) as bars:
             play_with_bar(player, bars, pose, motion)
 

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What clients ask of a controller, of the page above all, with services that the test plays."""
 
+from math import tau
 from types import SimpleNamespace
 
+from control.rig import TURNING
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import ChangeState, GetState
 import numpy as np
@@ -14,7 +16,7 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 from robodyn_ros import load_urdf
 from robodyn_ros.control.cycle.compile_ahead import COMPILING
-from robodyn_ros.control.references.trajectory import gentle_motion, QUINTIC_PEAK_RATIO
+from robodyn_ros.control.references.trajectory import QUINTIC_PEAK_RATIO, Waypoints
 from robodyn_ros.errors import RosError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.clients import play
@@ -164,9 +166,18 @@ def test_a_motion_is_slow_by_the_limits_of_the_controller(given):
         max(2.0, QUINTIC_PEAK_RATIO * 0.5 / (0.25 * limit)))
 
 
-@pytest.mark.parametrize('fault', [False, True])
-def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, fault):
-    """It takes 100 s in place of 2; a fault meanwhile is an error."""
+def test_a_motion_takes_the_time_of_the_shortest_way():
+    """A continuous joint is a turn further than its goal, which is 0.5 rad away."""
+    page = Page(model=TURNING, velocity_limit=[0.4, 0.8], velocity_scale=1.0)
+    assert page.do(Go(np.array([6.7, 0.3]), np.array([6.2 - tau, 0.3]))) == []
+    (point,) = page.published[0].points
+    assert point.positions.tolist() == pytest.approx([6.2, 0.3])
+    assert point.time_from_start.sec == int(QUINTIC_PEAK_RATIO * 0.5 / (0.25 * 0.4))
+
+
+@pytest.mark.parametrize(('fault', 'turns'), [(False, 0.0), (True, 0.0), (False, tau)])
+def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, fault, turns):
+    """It takes 100 s in place of 2, in whatever turn; a fault meanwhile is an error."""
     time = [1.0]
     monkeypatch.setattr(play, 'time', SimpleNamespace(monotonic=lambda: time[0]))
 
@@ -174,7 +185,7 @@ def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, fault)
         time[0] += 0.5
         player._report = {'phase': 'FAULT' if fault and time[0] > 50.0 else 'RUNNING',
                           'message': 'it is blocked', play.ACCEPTED: '1'}
-        player._reference = {'joint1': min(0.01 * time[0], 1.0)}
+        player._reference = {'joint1': turns + min(0.01 * time[0], 1.0)}
 
     def until(condition, within):
         end = time[0] + within
@@ -188,10 +199,10 @@ def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, fault)
         get_parameter=lambda name: SimpleNamespace(value=False))
     player = play.Player(SimpleNamespace(node=node, poll=poll, until=until), 'controller',
                          within=1.0)
-    motion = gentle_motion(['joint1'], np.zeros(1), np.ones(1), np.full(1, np.inf))
+    motion = Waypoints(['joint1'], np.array([2.0]), np.ones((1, 1)))
     if fault:
         with pytest.raises(RosError, match='is not running: it is blocked'):
             player.play(motion, lambda at, end: None)
     else:
         player.play(motion, lambda at, end: None)
-    assert time[0] > (50.0 if fault else 99.0)
+    assert (50.0 if fault else 99.0) < time[0] < 102.0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TYPE_CHECKING
 from unicodedata import normalize
 
 import numpy as np
@@ -14,6 +14,9 @@ from numpy import ndarray
 
 from ..inputs.pose_tracking import Points, sample
 from ...errors import TrajectoryError, TrajectoryJointsError
+
+if TYPE_CHECKING:
+    from ...model.robot import RobotModel
 
 MAX_WAYPOINTS = 20_000
 # Segments of trajectories that are queued: the queue must not fill the memory
@@ -50,18 +53,21 @@ class Waypoints:
     elapsed: float = 0.0
 
 
-def gentle_motion(joint_names: Sequence[str], start: ndarray, end: ndarray,
-                  velocity_limit: ndarray, duration: float | None = None) -> Waypoints:
+def gentle_motion(model: RobotModel, start: ndarray, end: ndarray,
+                  duration: float | None = None) -> Waypoints:
     """
     Return a motion from rest to rest, which does not look for collisions.
 
-    :param start, end: (n,) [rad | m] of these joints.
-    :param velocity_limit: (n,) [rad/s | m/s], of which a quarter is used.
+    It takes a quarter of the velocity limits of the model; continuous joints go the shortest way.
+
+    :param start, end: (nv,) [rad | m].
     :param duration: another one [s].
     """
-    longest = (QUINTIC_PEAK_RATIO * np.abs(end - start) / (GENTLE_SHARE * velocity_limit)).max()
+    end = model.nearest_turn(end, start)
+    longest = (QUINTIC_PEAK_RATIO * np.abs(end - start)
+               / (GENTLE_SHARE * model.velocity_limit)).max()
     rest = np.zeros((1, len(end)))
-    return Waypoints(tuple(joint_names), np.array([duration or max(GENTLE_TIME, longest)]),
+    return Waypoints(model.joint_names, np.array([duration or max(GENTLE_TIME, longest)]),
                      end[None], rest, rest)
 
 

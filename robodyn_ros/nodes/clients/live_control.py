@@ -339,13 +339,13 @@ class LiveControl:
         """Send a motion that is slow by the limits of the controller."""
         try:
             own = Settings(**{name: self.in_force[name] for name in SPEED})
-            limit = slowed(self._model, own).velocity_limit
+            robot = slowed(self._model, own)
         except (KeyError, ParameterError) as error:
             self._answer(f'the arm is not moved: {error}' if self.in_force else
                          f'{self._controller} has not sent its velocity limits')
             return
         self._send('joint_trajectory', trajectory_message(gentle_motion(
-            self._model.joint_names, wish.start, wish.goal, limit)), 1, now)
+            robot, wish.start, wish.goal)), 1, now)
 
     def _send(self, topic: str, message: Any, qos: Any, now: float) -> None:
         """Send a message in place of one that waits, once the controller listens."""

@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import remainder, tau
 import time
 
 from builtin_interfaces.msg import Duration
@@ -231,14 +232,15 @@ class Player:
         """
         Return whether the reference of the controller is still on its way to the end.
 
+        It may count other turns of a continuous joint.
         It starts on arrival, later than it was sent, and bounds may slow it down; without
         telemetry this is not known.
         """
         if self._reference != self._seen:
             self._seen, self._moved = self._reference, time.monotonic()
         return time.monotonic() < self._moved + ANSWER_TIMEOUT and any(
-            abs(self._reference.get(name, x) - x) >= START_TOLERANCE for name, x in zip(
-                motion.joint_names, np.asarray(motion.positions)[-1]))
+            abs(remainder(self._reference.get(name, x) - x, tau)) >= START_TOLERANCE
+            for name, x in zip(motion.joint_names, np.asarray(motion.positions)[-1]))
 
     def _now(self) -> float:
         node = self._here.node
