@@ -206,8 +206,11 @@ def test_limits_that_cannot_be_are_named(two_link, ask, name, word):
 
 def test_an_unlimited_joint_is_named_with_the_remedy(two_link):
     free = load_urdf(ARM.replace('type="revolute"', 'type="continuous"'))
+    two = replace(two_link.model, position_lower=np.full(2, -np.inf))
     for model, word in (
             (free, '--range shoulder='),
+            (two, 'joint1, joint2: no position limits: state the range that each may use: '
+                  '--range joint1=-3.1:3.1 --range joint2=-3.1:3.1'),
             (replace(two_link.model, velocity_limit=np.array([np.inf, 5.0])),
              '--velocity-limit joint1='),
             (replace(two_link.model, effort_limit=np.array([np.inf, 5.0])),

@@ -102,11 +102,12 @@ def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
                 _refuse(name, f'the {what} limit {value:g}', value,
                         f'use one above 0, up to the limit {limits[i]:g} of the model')
             limits[i] = value
+    if unlimited := [name for name, span in zip(model.joint_names, upper - lower)
+                     if not np.isfinite(span)]:
+        _refuse(', '.join(unlimited), 'no position limits', np.inf, (
+            'state the range that each may use: ',
+            Argument('ranges', dict.fromkeys(unlimited, (-3.1, 3.1)))))
     for i, name in enumerate(model.joint_names):
-        if not np.isfinite([lower[i], upper[i]]).all():
-            _refuse(name, 'no position limits', (lower[i], upper[i]),
-                    ('state the range that it may use: ',
-                     Argument('ranges', {name: (-3.1, 3.1)})))
         if not upper[i] > lower[i]:
             _refuse(name, 'no room between its position limits', (lower[i], upper[i]),
                     'lock it')
