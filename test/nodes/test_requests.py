@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What clients ask of a controller, of the page above all, with services that the test plays."""
 
+from contextlib import nullcontext
 from math import tau
 from types import SimpleNamespace
 
@@ -175,17 +176,21 @@ def test_a_motion_takes_the_time_of_the_shortest_way():
     assert point.time_from_start.sec == int(QUINTIC_PEAK_RATIO * 0.5 / (0.25 * 0.4))
 
 
-@pytest.mark.parametrize(('fault', 'turns'), [(False, 0.0), (True, 0.0), (False, tau)])
-def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, fault, turns):
-    """It takes 100 s in place of 2, in whatever turn; a fault meanwhile is an error."""
+@pytest.mark.parametrize(('why', 'turns', 'end', 'taken'), [
+    ('', 0.0, 1.0, 100.0), ('', tau, 1.0, 100.0),
+    ('is not running: it is blocked', 0.0, 1.0, 50.0),
+    ('does not go to the end: it is blocked', 0.0, 0.3, 45.0)])
+def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, why, turns, end, taken):
+    """It takes 100 s in place of 2, in whatever turn; a fault is an error, or an early end."""
     time = [1.0]
     monkeypatch.setattr(play, 'time', SimpleNamespace(monotonic=lambda: time[0]))
 
     def poll():
         time[0] += 0.5
-        player._report = {'phase': 'FAULT' if fault and time[0] > 50.0 else 'RUNNING',
-                          'message': 'it is blocked', play.ACCEPTED: '1'}
-        player._reference = {'joint1': turns + min(0.01 * time[0], 1.0)}
+        player._report = {'phase': 'FAULT' if 'running' in why and time[0] > 50.0 else 'RUNNING',
+                          'message': 'it is blocked', play.ACCEPTED: '1',
+                          'held by': 'nothing' if end == 1.0 else 'SELF_COLLISION'}
+        player._reference = {'joint1': turns + min(0.01 * time[0], end)}
 
     def until(condition, within):
         end = time[0] + within
@@ -200,9 +205,6 @@ def test_a_motion_that_bounds_slow_down_is_played_to_its_end(monkeypatch, fault,
     player = play.Player(SimpleNamespace(node=node, poll=poll, until=until), 'controller',
                          within=1.0)
     motion = Waypoints(['joint1'], np.array([2.0]), np.ones((1, 1)))
-    if fault:
-        with pytest.raises(RosError, match='is not running: it is blocked'):
-            player.play(motion, lambda at, end: None)
-    else:
+    with pytest.raises(RosError, match=why) if why else nullcontext():
         player.play(motion, lambda at, end: None)
-    assert (50.0 if fault else 99.0) < time[0] < 102.0
+    assert time[0] == pytest.approx(taken, abs=2.0)

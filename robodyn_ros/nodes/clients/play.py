@@ -179,7 +179,8 @@ class Player:
 
         :param tell: called with time and end of the motion [s].
         :raises TrajectoryError: the controller refuses it.
-        :raises RosError: the controller is gone, in fault, or publishes no diagnostics.
+        :raises RosError: the controller is gone, in fault, or publishes no diagnostics; a bound
+            holds the motion before its end.
         """
         self._alone()
         if not self._here.until(self._now, self._within):
@@ -208,6 +209,10 @@ class Player:
                 self._check()
         if late:
             self._here.until(never, SETTLE_TIME)
+        if self._away(motion) and self._report.get('held by', 'nothing') != 'nothing':
+            raise RosError(f'{self.listener} does not go to the end: {self._report["message"]}',
+                           name=self.listener, value=self._report['held by'],
+                           remedy='choose another way, or change what holds it')
         tell(end, end)
 
     def send(self, motion: Waypoints | trajectory_file.JointTrajectory,
@@ -232,15 +237,17 @@ class Player:
         """
         Return whether the reference of the controller is still on its way to the end.
 
-        It may count other turns of a continuous joint.
         It starts on arrival, later than it was sent, and bounds may slow it down; without
         telemetry this is not known.
         """
         if self._reference != self._seen:
             self._seen, self._moved = self._reference, time.monotonic()
-        return time.monotonic() < self._moved + ANSWER_TIMEOUT and any(
-            abs(remainder(self._reference.get(name, x) - x, tau)) >= START_TOLERANCE
-            for name, x in zip(motion.joint_names, np.asarray(motion.positions)[-1]))
+        return time.monotonic() < self._moved + ANSWER_TIMEOUT and self._away(motion)
+
+    def _away(self, motion: Waypoints | trajectory_file.JointTrajectory) -> bool:
+        """Return whether the reference is known not to be at the end, in whatever turn."""
+        return any(abs(remainder(self._reference.get(name, x) - x, tau)) >= START_TOLERANCE
+                   for name, x in zip(motion.joint_names, np.asarray(motion.positions)[-1]))
 
     def _now(self) -> float:
         node = self._here.node
