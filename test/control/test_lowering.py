@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arms without brakes in MuJoCo: what happens when their efforts end."""
 
+from control.rig import TURNING
 import numpy as np
 import pytest
 from robodyn_ros import Controller, load_urdf, Settings
@@ -68,6 +69,14 @@ def test_it_is_taken_to_its_rest_position():
                                      rest_position=hanging)
         assert fastest < 0.5 and controller.memory['approach'][0] == -1.0
         assert (np.abs(controller.vectors.target - hanging).max() < 1e-9) == rests
+
+
+def test_a_continuous_joint_rests_a_turn_further():
+    """It goes there the shortest way, also after turns that its encoder has counted."""
+    turned = np.array([2.0 * np.pi, 0.0])
+    controller, _ = speeds(TURNING.to_urdf(), guard.NO_REASON, 0.1, list(turned + [-0.9, -0.3]),
+                           lower_to_rest=True, rest_position=(-np.pi / 2, 0.3))
+    assert controller.vectors.target == pytest.approx(turned + [-np.pi / 2, 0.3])
 
 
 def test_a_rest_position_that_cannot_be():

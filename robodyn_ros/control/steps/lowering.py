@@ -26,6 +26,7 @@ from typing import Any, TYPE_CHECKING
 from numpy import ndarray, record
 
 from .guard import at_rest, FAULT, NO_REASON
+from .plausibility import unwrap
 from ..declare import flag, JOINT_RECORD, numbers, PerJoint, SETTINGS_RECORD as SETTINGS
 
 if TYPE_CHECKING:
@@ -132,14 +133,16 @@ def approach(c: Cycle, dt: float, tau: ndarray) -> None:
     joints, s, m, v, M = c.joints, c.settings, c.controller, c.vectors, c.workspace.M
     remaining = behind = 0.0
     for i in range(tau.shape[0]):
-        remaining = max(remaining, relative_speed(c, i, joints[i].rest_position - v.target[i]))
+        rest = unwrap(joints[i], joints[i].rest_position, v.target[i])
+        remaining = max(remaining, relative_speed(c, i, rest - v.target[i]))
         behind = max(behind, relative_speed(c, i, v.target[i] - v.q[i]))
     if behind > LEAD / s.damping_rate:
         m.approach += dt
     else:
         share = min(1.0, dt / remaining) if remaining > 0.0 else 1.0
         for i in range(tau.shape[0]):
-            v.target[i] += share * (joints[i].rest_position - v.target[i])
+            v.target[i] += share * (unwrap(joints[i], joints[i].rest_position, v.target[i])
+                                    - v.target[i])
     rate = 0.25 * s.damping_rate * s.damping_rate
     for i in range(tau.shape[0]):
         tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]
