@@ -54,12 +54,13 @@ def play(file: Annotated[Path, typer.Argument(
     if record is not None:
         check_target(record, force)
     with playing('play', node, states, sim_time, wait, confirm=not unconfirmed) as (
-            here, _, player), seconds_bar(out) as bars:
+            here, controller, player), seconds_bar(out) as bars:
         if delay:
             wait_with_bar(here, bars, 'delay', delay)
         if approach:
             play_with_bar(player, bars, 'approach', approach_to(
-                motion, player.pose(motion.joint_names), approach))
+                motion, player.pose(motion.joint_names), approach,
+                None if unconfirmed else controller.model()))
         if record is None:
             play_with_bar(player, bars, 'motion', motion)
             return

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn play` as a person runs it, against the real controller and simulator."""
 
+from math import tau
 import sys
 import time
 
+from control.rig import TURNING
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from nodes.bring_up import bring_up, POSE
 import numpy as np
@@ -176,6 +178,7 @@ def test_approaches(motion):
                             np.where([True, False], asked.positions, asked.positions[0]),
                             asked.velocities * [1, 0], asked.accelerations)
     assert approach(still, START, 2.0).times[0] == 2.0
+    assert approach(still, START + [tau, 0.0], 2.0, TURNING).times[0] == 2.0
     with pytest.raises(TrajectoryError, match='joint2 is 0.1 away from its start'):
         approach(still, START + [0.0, 0.1], 2.0)
     poses = np.array([[0.0, 0.0], [1.0, 0.5]])

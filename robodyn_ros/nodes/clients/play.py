@@ -51,8 +51,8 @@ def trajectory_message(asked: Waypoints | trajectory_file.JointTrajectory) -> Jo
     return message
 
 
-def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
-             shortest: float) -> trajectory_file.JointTrajectory:
+def approach(motion: trajectory_file.JointTrajectory, pose: ndarray, shortest: float,
+             robot: RobotModel | None = None) -> trajectory_file.JointTrajectory:
     """
     Return a trajectory of one waypoint, from rest at ``pose`` to the start of the motion.
 
@@ -61,10 +61,13 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
 
     :param pose: (nv,) [rad | m].
     :param shortest: least duration [s].
+    :param robot: whose continuous joints go the shortest way.
     :raises TrajectoryError: it would take longer than MAX_APPROACH_TIME.
     """
     start = motion.positions[0]
-    away = np.abs(start - pose)
+    periodic = dict(zip(robot.joint_names, robot.periodic)) if robot else {}
+    turns = np.round((start - pose) / tau) * [periodic.get(name, 0) for name in motion.joint_names]
+    away = np.abs(start - pose - tau * turns)
     # At a waypoint, or on average between two
     between = np.diff(motion.positions, axis=0) / np.diff(motion.times)[:, None]
     allowed = APPROACH_SPEED_SHARE * np.abs(np.vstack((motion.velocities, between))).max(0)
