@@ -26,7 +26,7 @@ import numpy as np
 from numpy import ndarray
 
 from .arrays import About, described, Flown, packed, unpacked
-from .replay import fault_in, latched
+from .replay import last_fault
 from ..control.controller.controller import Controller
 from ..control.controller.history import Snapshot, Version
 from ..control.cycle.ring_buffer import BOUNDARIES, slot_types
@@ -416,8 +416,6 @@ def _take_reference(stream: _Stream, nv: int, points: dict[int, Points],
 
 
 def _about(about: About, model: RobotModel, snapshot: Snapshot) -> About:
-    """Return the origin with the latest fault, or the reason that is latched at the end."""
-    faults = latched(snapshot)
-    code, sentence = fault_in(model.joint_names,
-                              snapshot.memory[faults[-1] + 1 if len(faults) else -1])
+    """Return the origin with the latest fault."""
+    code, sentence = last_fault(model.joint_names, snapshot)
     return replace(about, reason=code, sentence=sentence)

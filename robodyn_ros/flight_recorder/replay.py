@@ -114,6 +114,16 @@ def fault_in(joint_names: Sequence[str], memory: Any) -> tuple[str, str]:
     return code, guard.REASONS[code] + (f' ({joint_names[joint]})' if joint >= 0 else '')
 
 
+def last_fault(joint_names: Sequence[str], snapshot: Snapshot) -> tuple[str, str]:
+    """
+    Return code and sentence of the latest fault, or of the reason that is latched at the end.
+
+    They are those of its last cycle: the joint of a collision is found after its detection.
+    """
+    faults = np.flatnonzero(snapshot.memory['phase'] == guard.FAULT)
+    return fault_in(joint_names, snapshot.memory[faults[-1] if len(faults) else -1])
+
+
 def latched(snapshot: Snapshot) -> ndarray:
     """Return the indices (K,) of the cycles in which a fault latched."""
     phases = snapshot.memory['phase']

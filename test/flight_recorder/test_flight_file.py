@@ -16,6 +16,7 @@ import pytest
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.flight_recorder import arrays, file
+from robodyn_ros.flight_recorder.replay import last_fault
 from robodyn_ros.wire.codecs import EffortDecoder, JointStateDecoder
 from robodyn_ros.wire.decoders import ACCEPTED
 from robots import differences
@@ -99,6 +100,19 @@ def test_its_messages_are_what_any_reader_finds(path):
     decisions = [m.data for m in topics['/flight/guard', 'diagnostic_msgs/msg/DiagnosticArray']]
     first = next(d for d in decisions if b'FAULT' in d)
     assert all(word in first for word in (b'STALE_STATE', b'joint1', b'computed_torque'))
+
+
+def test_the_joint_of_a_collision_is_the_one_that_was_found():
+    """The controller finds it after the detection, which was at the joint before it."""
+    rig = risen(recorded=500, mode='joint_impedance', collision_threshold=[10.0, 3.0])
+    rig.external[0] = 60.0
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    rig.external[1] = 30.0
+    rig.run(0.1)
+    assert 'joint2' in rig.controller.reason and rig.controller.reason_code == 'COLLISION'
+    code, sentence = last_fault(MODEL.joint_names, rig.controller.history.take())
+    assert code == 'COLLISION' and 'joint2' in sentence
 
 
 def test_times_and_files(tmp_path):

@@ -29,7 +29,7 @@ from ...errors import ParameterError, RobodynError
 from ...extras import pip_install
 from ...flight_recorder import file
 from ...flight_recorder.arrays import About
-from ...flight_recorder.replay import fault_in, latched
+from ...flight_recorder.replay import last_fault, latched
 from ...realtime.statistics import save, TimingAbout
 
 DISK_TIMEOUT = 2.0    # [s] that anything waits for a disk
@@ -238,6 +238,6 @@ def _faults(loop: ControlLoop) -> int:
 
 def _fault(controller: Controller, snapshot: Snapshot) -> tuple[str, str]:
     """Return the code of the latest fault in the snapshot, and the reason in words."""
-    if not len(faults := latched(snapshot)):
+    if not len(latched(snapshot)):
         return controller.reason_code, controller.reason
-    return fault_in(controller.model.joint_names, snapshot.memory[faults[-1] + 1])
+    return last_fault(controller.model.joint_names, snapshot)
