@@ -90,7 +90,7 @@ class Results:
             # A killed process loses nothing; a loss of power may, but worlds can be played again
             self._database.execute('PRAGMA synchronous = OFF')
             self._database.executescript(SCHEMA)
-            self._check(fingerprint(case))
+        self._check(fingerprint(case))
 
     @contextmanager
     def _refused(self) -> Iterator[None]:
