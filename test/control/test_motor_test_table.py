@@ -240,7 +240,9 @@ LEFT = 1.0 - exp(-0.01 / 0.12)
 
 
 @pytest.mark.parametrize(('given', 'result', 'expected'), [
-    ({'m_tested': 2, 't_held': 1.0}, (True, 2.0, 3.0), {'m_awaiting': 0}),
+    # After the last joint, too, the arm rests first
+    ({**NOW, 'm_tested': 2}, (True, 2.0, 3.0), {'m_awaiting': 0}),
+    ({**NOW, 'm_tested': 2, 'm_test_time': 0.25 - DT}, (False, 2.0, 3.0), {}),
     ({**HOLDS, 'i_awaited': 1}, (False, 2.5 + 0.5 * SHARE, 3.0 - 1.5 * SHARE), {'m_awaiting': 1}),
     # The external effort is compensated, within 1.5 N·m
     (HOLDS, (False, 2.5 + 0.5 * SHARE, 3.0 - 1.5 * SHARE), {

@@ -22,10 +22,11 @@ growth times. A joint that has not passed is tested twice more, each time in the
 it may rest on something. A motor is at fault when the same joint has followed, or opposed, two
 opposite efforts in a row; a load that sinks does not.
 
-Before each effort the arm comes to rest, and the estimated external effort, as of an unknown
-payload, is compensated where it exceeds the known friction, within MAX_HOLDING_EFFORT. In each
-phase, the pattern of a motor fault (:mod:`.motor_faults`) is a fault at once. While the drives do
-not take the efforts, because another controller holds the arm, the test waits.
+Before each effort, and before the law, the arm comes to rest, and the estimated external effort,
+as of an unknown payload, is compensated where it exceeds the known friction, within
+MAX_HOLDING_EFFORT. In each phase, the pattern of a motor fault (:mod:`.motor_faults`) is a fault
+at once. While the drives do not take the efforts, because another controller holds the arm, the
+test waits.
 """
 
 from __future__ import annotations
@@ -260,8 +261,6 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     own = c.vectors.motor_test
     n, i = v.q.shape[0], m.tested
     m.awaiting = c.cycle_input.awaited
-    if i == n:
-        return True
     if m.test_effort == 0.0:
         m.test_time += dt
         m.window_time += dt
@@ -275,6 +274,8 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
             balance = min(bound, max(0.0, abs(external) - known_friction(friction, v, j)))
             own.held[j] -= share * (copysign(balance, external) + own.held[j])
         if rested > SETTLING_TIME + REST_WINDOW and at_rest(c):
+            if i == n:
+                return True
             m.test_time = 0.0
             inward = v.q[i] < 0.5 * (joints[i].position_lower + joints[i].position_upper)
             m.test_side = 1 if inward == (m.test_round != 1) else -1
@@ -291,7 +292,8 @@ def add_efforts(c: Cycle, friction: ndarray, dt: float, tau: ndarray) -> bool:
     for j in range(n):
         own.test_pose[j] += left * (v.q[j] - own.test_pose[j])
         tau[j] += own.held[j]
-    tau[i] += m.test_effort
+    if i < n:
+        tau[i] += m.test_effort
     return False
 
 
