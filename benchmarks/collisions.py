@@ -201,7 +201,8 @@ def measured(name: str, error: float, contacts: int, minutes: float) -> dict:
     if fault:
         raise RobodynError(f'the motion without contact ended with {fault}', name=name,
                            remedy='use another robot')
-    limits = thresholds(velocity, bias, external, model.effort_limit)._asdict()
+    limits = thresholds(velocity, bias, external, model.effort_limit,
+                        model.velocity_limit)._asdict()
     alone = quiet(model, plant, q, 60.0 * minutes, seed=3, **limits)[3] if minutes else 'not run'
     runs, free = [], []
     for scene in filter(None, (at_speed(model, plant, one) for one in scenes(model, contacts))):

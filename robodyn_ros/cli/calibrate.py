@@ -107,7 +107,8 @@ def learned(recording: Recording, model: RobotModel, settings: Settings,
     bias = Batch(model).inverse_dynamics(quiet.position, quiet.velocity,
                                          np.zeros_like(quiet.position))
     return thresholds(quiet.velocity, bias, quiet.effort,
-                      settings.per_joint(model, 'effort_limit'), margin=margin)
+                      settings.per_joint(model, 'effort_limit'),
+                      settings.per_joint(model, 'velocity_limit'), margin=margin)
 
 
 def show(found: CollisionThresholds, model: RobotModel, moved: ndarray, out: Console) -> None:

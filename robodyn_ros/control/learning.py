@@ -28,19 +28,21 @@ class CollisionThresholds(NamedTuple):
     collision_effort_band: ndarray
 
 
-def thresholds(velocity: ndarray, bias: ndarray, external: ndarray, effort_limit: ndarray, *,
-               margin: float = THRESHOLD_MARGIN) -> CollisionThresholds:
+def thresholds(velocity: ndarray, bias: ndarray, external: ndarray, effort_limit: ndarray,
+               velocity_limit: ndarray, *, margin: float = THRESHOLD_MARGIN
+               ) -> CollisionThresholds:
     """
     Return the lowest thresholds that a motion without contact stays below.
 
     For each joint, threshold + velocity band |q̇| + effort band |C q̇ + g| has the least mean over
     the motion of all that are nowhere below ``margin`` times the external effort: a linear
-    programme (SciPy's HiGHS).
+    programme (SciPy's HiGHS). At the velocity limit the velocity band is at most the effort limit,
+    lest the efforts of a joint that sticks be divided by the velocities of its noise.
 
     :param velocity: (N, nv) q̇ [rad/s | m/s].
     :param bias: (N, nv) C q̇ + g [N·m | N].
     :param external: (N, nv) estimated external efforts [N·m | N].
-    :param effort_limit: (nv,) [N·m | N].
+    :param effort_limit, velocity_limit: (nv,) [N·m | N], [rad/s | m/s].
     :param margin: at least 1.
     :raises ArgumentError: no rows, rows that are not finite, or external efforts beyond the
         effort limit.
@@ -60,7 +62,8 @@ def thresholds(velocity: ndarray, bias: ndarray, external: ndarray, effort_limit
         rows = np.column_stack([np.ones(len(external)), np.abs(velocity[:, i]),
                                 np.abs(bias[:, i])])
         found = linprog(rows.mean(axis=0), -rows, -margin * np.abs(external[:, i]),
-                        bounds=[(MIN_THRESHOLD * effort_limit[i], None), (0.0, None),
+                        bounds=[(MIN_THRESHOLD * effort_limit[i], None),
+                                (0.0, effort_limit[i] / velocity_limit[i]),
                                 (0.0, MAX_EFFORT_BAND)])
         if not found.success:
             raise ArgumentError(f'no thresholds for joint {i}: {found.message}', name='external',

@@ -156,7 +156,8 @@ class ContactScene(Scene):
         bias = np.array([self.dynamics.inverse_dynamics(*row, 0.0 * qd[0])
                          for row in zip(q, qd)])
         limit = self.model.effort_limit
-        found = thresholds(qd, bias, efforts, limit, margin=THRESHOLD_MARGIN)._asdict()
+        found = thresholds(qd, bias, efforts, limit, self.model.velocity_limit,
+                           margin=THRESHOLD_MARGIN)._asdict()
         found['collision_threshold'] = np.maximum(found['collision_threshold'],
                                                   MIN_THRESHOLD * limit)
         return {name: values.tolist() for name, values in found.items()}

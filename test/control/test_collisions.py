@@ -22,6 +22,7 @@ from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
 from robodyn_ros.control.references.sine_motion import plan  # noqa: E402
 from thorough import seeds  # noqa: E402
 
+LIMITS = np.array([10.0, 10.0])     # N·m, rad/s
 SHARE = 0.03        # effort limits, threshold of these tests
 FORCE = np.array([3.0, 0.0, 5.0])   # N, world axes
 K = 50.0                            # 1/s
@@ -59,7 +60,7 @@ def test_learned_thresholds_raise_no_alarm():
     """A motion with masses that are 5 % wrong, and another with the thresholds learned from it."""
     model, plant, q = arm('two_link', 0.05)
     velocity, bias, external, _ = quiet(model, plant, q, 4.0, seed=1)
-    learned = thresholds(velocity, bias, external, model.effort_limit)
+    learned = thresholds(velocity, bias, external, model.effort_limit, model.velocity_limit)
     bound = (learned[0] + learned[1] * abs(velocity) + learned[2] * abs(bias))
     assert (1.5 * abs(external) <= bound + 1e-9).all()
     assert (bound < model.effort_limit).all()
@@ -140,13 +141,21 @@ def test_an_arm_that_is_clamped_lets_go():
         assert hit.clamping < 0.5 * hit.peak
 
 
+def test_a_joint_that_sticks_does_not_switch_the_detection_off():
+    """Its efforts, divided by velocities of noise, are no band for motions."""
+    external = np.array([[0.0, 0.0], [1.0, 1.0]])
+    learned = thresholds(1e-7 * external, 0.0 * external, external, LIMITS, LIMITS)
+    assert learned.collision_threshold == pytest.approx(1.5)
+    assert (learned.collision_velocity_band <= 1.0).all()
+
+
 def test_what_cannot_be_learned_or_estimated():
     # No estimate, or external efforts of the size of the effort limit.
     ones = np.ones((5, 2))
     with pytest.raises(ArgumentError, match='no external effort'):
-        thresholds(ones, ones, np.nan * ones, np.array([10.0, 10.0]))
+        thresholds(ones, ones, np.nan * ones, LIMITS, LIMITS)
     with pytest.raises(ArgumentError, match='joint 1 .* although nothing touches the arm'):
-        thresholds(ones, ones, ones * [1.0, 9.0], np.array([10.0, 10.0]))
+        thresholds(ones, ones, ones * [1.0, 9.0], LIMITS, LIMITS)
     # An arm that is not driven, or whose state is stale, has none.
     loop = resting()
     loop.controller.begin()
