@@ -173,7 +173,8 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
     from ..nodes.clients.controller_file import NODE, parameter_values
     from ..nodes.controller import robot as robot_parameters
     from ..nodes.controller.parameters import law_parameters, settings, TABLE
-    from ..nodes.middleware.parameter_files import config_path, unread
+    from ..nodes.middleware.parameter_files import (
+        check_gravity_given, config_path, unread, values_in)
 
     if not force:
         check_new([output], '--output',
@@ -201,6 +202,8 @@ def write_controller(robot: str, configs: Sequence[str], output: Path, out: Cons
     for name, other in zip([*given][1:], others, strict=True):
         _check_same(name, first, other)
     model = robot_parameters.controlled(first, robot_parameters.description(first))
+    for config in configs:
+        check_gravity_given(values_in(config_path(config), NODE), model.name)
     with out.status('compiling ...'):           # in a terminal only
         library = write_library(
             model, exported, output, identifier(model.name),

@@ -7,6 +7,7 @@ import subprocess
 from c_compiler import compile_c, needs_compiler
 from cli.commands import done, refused
 import pytest
+from robodyn_ros import load_urdf
 import yaml
 
 
@@ -51,6 +52,18 @@ def test_a_library_is_not_written(tmp_path, monkeypatch, words, parameters, part
     error = refused('export', 'two_link', '--config', 'arm.yaml', '-o', 'out', *words.split())
     assert all(part in error for part in parts), error
     assert [path.name for path in tmp_path.iterdir()] == ['arm.yaml']
+
+
+def test_a_library_is_told_who_compensates_gravity(tmp_path, monkeypatch):
+    """As the node is: with the wrong choice g(q) acts twice, and throws the arm."""
+    pytest.importorskip('rclpy')
+    monkeypatch.chdir(tmp_path)
+    text = load_urdf('two_link').to_urdf()
+    (tmp_path / 'mine.urdf').write_text(text.replace('two_link', 'mine'))
+    (tmp_path / 'mine.yaml').write_text('/**/controller:\n  ros__parameters: {rate: 1000.0}\n')
+    error = refused('export', 'mine.urdf', '--config', 'mine.yaml', '-o', 'out')
+    assert 'nothing says whether robot mine compensates gravity itself' in error
+    assert not (tmp_path / 'out').exists()
 
 
 def test_numbers_of_a_parameter_file_are_read_as_by_ros(tmp_path):
