@@ -116,6 +116,7 @@ def test_what_no_urdf_says_is_named(file, tmp_path):
     declared = {p.name: p for p in controller_parameters.TABLE}
     written = yaml.safe_load(file.read_text())['/**/controller']['ros__parameters']
     assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
+    assert 'critically damped, 10 rad/s, more against friction, less where' in text
     for name in written:
         assert ' '.join(declared[name].description.split()) in text, name
     said = init('two_link', '--output', file, '--force')

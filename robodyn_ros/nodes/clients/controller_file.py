@@ -144,8 +144,8 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray 
     heading = [f'Parameters of the robodyn_ros controller for {model.name} ({source}).',
                'Check every value before the arm moves; docs/parameters.md has all parameters.',
                '', f'Joints, in the order of all lists: {", ".join(model.joint_names)}',
-               'Gains: critically damped, 10 rad/s where they are not lowered to be stable at '
-               f'every pose; for the inertia at q = [{_numbers(at)}]'
+               'Gains: critically damped, 10 rad/s, more against friction, less where another '
+               f'pose would be unstable; for the inertia at q = [{_numbers(at)}]'
                + (', or its mean over the workspace where that is larger.' if pose is None
                   else '.')]
     if lacking := missing(model, values, settings):
