@@ -44,13 +44,15 @@ def simulate(robot: Robot, config: Annotated[Path | None, typer.Option(
     from .verify import configured_robot, waypoints
     from ..closed_loop import simulate as simulated
     from ..model.robot import units
+    from ..model.validate import check_inertias
 
     if at and motion is not None:
         raise ArgumentError('--at has no effect with --motion', name='--at', value=at,
                             remedy='leave it out: the simulation begins where the motion does')
     out = console()
-    _, chosen, settings = configured_robot(robot, locked_joints(locked), config, out,
-                                           numbers('--at', at))
+    values, chosen, settings = configured_robot(robot, locked_joints(locked), config, out,
+                                                numbers('--at', at))
+    check_inertias(chosen.model, values.get('accepted_links', []))
     asked = None if motion is None else waypoints(motion, chosen.model, settings)
     pose = chosen.pose if asked is None or asked.positions is None else asked.positions[0]
     seconds = duration or (2.0 if asked is None else float(asked.times[-1]))

@@ -25,6 +25,7 @@ from ..errors import (
     ArgumentError, check_new, ParameterError, TrajectoryError, UnknownNameError, writing)
 from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
+from ..model.validate import check_inertias
 from ..nodes.middleware.parameter_files import check_gravity_given, config_path, meant, values_in
 from ..realtime.loop_settings import TRIGGERS
 from ..report.document import hashed
@@ -50,6 +51,7 @@ def verification_case(robot: str, locked: Mapping[str, float], config: Path | No
     """
     values, chosen, settings = configured_robot(robot, locked, config, out)
     model = chosen.model
+    check_inertias(model, values.get('accepted_links', []))
     locked = locked or _locked(values)
     found = (worlds_files.default_worlds(model, settings) if worlds is None
              else worlds_files.read(worlds, model, settings))

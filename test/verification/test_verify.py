@@ -32,6 +32,7 @@ from robodyn_ros.verification.sensing import Channel, Conditions
 from robodyn_ros.verification.sensitivity import boundary, of_pair, pairs, Suggestion, suggestion
 from robodyn_ros.verification.trial import Outcome, play_all, Player
 from robodyn_ros.verification.worlds import draw, nominal_model, QUANTITIES, true_model
+from robots import ARM
 from typer.testing import CliRunner
 from viewer.browser import check_report
 
@@ -577,6 +578,17 @@ def test_what_cannot_be_had_is_refused_before_a_world(tmp_path, monkeypatch, fil
     run = CliRunner().invoke(app, ['verify', 'two_link', *words])
     assert run.exit_code == 1 and all(message in run.output for message in messages)
     assert not Path('risks.html').exists() and not Path('build').exists()
+
+
+@pytest.mark.parametrize('words', ['verify', 'simulate'])
+def test_inertias_that_the_node_refuses(tmp_path, monkeypatch, words):
+    """Worlds would be green, of an arm that the node does not start with."""
+    monkeypatch.chdir(tmp_path)
+    Path('arm.urdf').write_text(ARM.replace('izz="0.01"', 'izz="0.05"'))
+    Path('arm.yaml').write_text(
+        '/**/controller: {ros__parameters: {robot_compensates_gravity: false}}')
+    run = CliRunner().invoke(app, [words, 'arm.urdf', '--config', 'arm.yaml'])
+    assert run.exit_code == 1 and 'no rigid body has the inertia of link' in run.output
 
 
 def test_an_unknown_robot_is_refused():
