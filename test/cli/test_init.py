@@ -80,7 +80,7 @@ def test_gains_suit_loops_and_rotors(file, tmp_path):
     assert taken(file)['trigger'] == 'state'    # or efforts are older than the loop delay
     # Of Panda's wrist; controller and simulator have the same, and the efforts are stated.
     said = init('panda', '--output', file, '--force', CHOSEN)
-    assert 'Without it, the velocity limits leave little effort besides gravity' in said
+    assert 'Without rotor inertia, the velocity limits leave little effort besides' in said
     assert 'of 12 (panda_joint7)' in said
     armature = taken(file)['armature']
     assert armature[1] == 0.0 and armature[6] == pytest.approx(0.0229)  # 12 N·m 5 ms / 2.61 rad/s

@@ -113,9 +113,9 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
         out.append(f'{wrong[0].upper()}{wrong[1:]}.')
     if 'armature' in values:
         scarcity = settings.scarcity(model)
-        out.append(f'Without it, {scarcity.sentence(scarcity.scarce)}. This file sets these '
-                   'values; `robodyn identify` estimates the real ones. With smaller ones, or '
-                   'none as in Gazebo, the arm would exceed its velocity limits several times: '
+        out.append(f'Without rotor inertia, {scarcity.sentence(scarcity.scarce)}. This file sets '
+                   'these values; `robodyn identify` estimates the real ones. With smaller ones, '
+                   'or none as in Gazebo, the arm would exceed its velocity limits several times: '
                    'correct or remove the values, and compute new gains.')
     gains = {name: values[name] for name in SuggestedGains._fields if name in values}
     for mode in ('joint_impedance', 'computed_torque') if gains else ():
