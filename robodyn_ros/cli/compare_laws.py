@@ -110,7 +110,8 @@ def _candidates(robot: str, model: RobotModel, laws: Sequence[str], configs: Seq
     for name, given in found.items():
         mode = given.mode if given else name
         if not registry.find(mode).follows:
-            raise ArgumentError(f'{mode} follows no trajectory', name=name, value=mode,
+            raise ArgumentError(f'{f"mode {mode} of {name}" if given else mode} follows no '
+                                'trajectory', name=name, value=mode,
                                 remedy=f'choose one of {", ".join(registry.FOLLOWING)}, or a law '
                                 'of your own with reference=TRAJECTORY')
     return found

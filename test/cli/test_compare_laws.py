@@ -85,7 +85,9 @@ def test_laws_of_a_user_and_parameter_files_are_compared(tmp_path, monkeypatch):
     file.write_text(yaml.safe_dump({'/**/controller': {'ros__parameters': soft | arm}}))
     words = '--root', 'link1', '--gravity', '0,0,-9.81', '--picture', tmp_path / 'a.png'
     assert 'exact model, RMS' in run('--config', file, *words).stdout
-    for wrong, said in (('--law gravity_compensation', 'follows no trajectory'),
+    file.write_text('/**/controller: {ros__parameters: {mode: gravity_compensation}}')
+    for wrong, said in (('--law gravity_compensation', 'gravity_compensation follows no'),
+                        (f'--config {file}', f'of {file.stem} follows no trajectory'),
                         ('--law sprngy:X', 'PYTHONPATH'),
                         (f'--config {other}', 'choose files for joint1, joint2')):
         assert said in refused('compare-laws', 'two_link', *wrong.split(), '--picture',
