@@ -128,7 +128,8 @@ class _ModelBuilder:
 
     def run(self, base: str, tips: Sequence[str]) -> None:
         """Visit all links below ``base``, or those of the chains to ``tips`` and fixed to it."""
-        path = set().union(*(joints_between(self.robot, base, tip) for tip in tips)) or None
+        path = (set().union(*(joints_between(self.robot, base, tip) for tip in tips)) if tips
+                else None)
         self.base = base
         beside: list[str] = []
         todo = self._enter(base, Frame(-1, np.eye(3), np.zeros(3)))

@@ -81,6 +81,11 @@ def test_order_and_parts_of_a_tree():
     assert set(model.frame_names) == {'base', 'l1', 'l2', 'camera'}
 
 
+def test_a_tip_that_is_the_root_moves_nothing():
+    with pytest.raises(UrdfError, match="no joint moves below link 'base'"):
+        load_urdf(TORSO, tip='base')
+
+
 def test_what_is_not_in_the_chain_has_to_be_locked():
     with pytest.raises(UrdfError) as refused:
         load_urdf(TORSO, tip='r_tool')
