@@ -338,9 +338,9 @@ class Errors:
                       for one in (drives.saturation, drives.gain))
         if abs(effort) > SATURATED * most:
             return f'the drive gives {most:.3g} of the {abs(effort):.3g} {unit} commanded'
-        gravity = dynamics.gravity(self._world.plant.q)[i] - v.tau_gravity[i]
+        needed = 0.0 if drives.compensate_gravity else dynamics.gravity(self._world.plant.q)[i]
         name, size = max((('friction', static_friction(dynamics.model)[i]),
-                          ('an error of gravity', abs(gravity)),
+                          ('an error of gravity', abs(needed - v.tau_gravity[i])),
                           ('an error of the drive', abs((gain - 1.0) * effort))),
                          key=lambda one: one[1])
         if not at_rest:
