@@ -90,7 +90,7 @@ def chain(file: str, root: str | None, tip: str | None) -> RobotModel:
         try:
             return load_urdf(robot_path(file), root=root, tip=tip, locked=locked)
         except UrdfError as error:
-            if error.name in locked or 'lock it' not in str(error):
+            if error.name in locked or not error.remedy.startswith('lock'):
                 raise
             locked[str(error.name)] = 0.0
 
@@ -107,18 +107,19 @@ def effort(dynamics: Dynamics, start: ndarray, way: ndarray, duration: float) ->
     return worst
 
 
-def move(name: str) -> Move:
-    """Move an arm."""
+def move(name: str, scale: float = 1.0) -> Move:
+    """Move an arm; ``scale``: its velocity_scale."""
     model = chain(*ARMS[name])
     gains = suggest_gains(model)
-    settings = Settings(mode='computed_torque', **gains._asdict())
+    settings = Settings(mode='computed_torque', velocity_scale=scale, **gains._asdict())
     dynamics = Dynamics(settings.loaded(model))
     start = roomy_position(model)
     up, down = (np.clip(limit - start, -np.pi, np.pi) for limit in (
         model.position_upper, model.position_lower))
     most = np.where(model.slides, SLIDE, TURN)
-    way = np.clip(ROOM_SHARE * np.where(up > -down, up, down), -most, most)
-    duration = max(2.0, float((1.875 * abs(way) / (VELOCITY_SHARE * model.velocity_limit)).max()))
+    way = scale * np.clip(ROOM_SHARE * np.where(up > -down, up, down), -most, most)
+    duration = max(2.0, float((1.875 * abs(way) / (VELOCITY_SHARE * scale
+                                                   * model.velocity_limit)).max()))
     while (share := effort(dynamics, start, way, duration)) > EFFORT_SHARE and duration < LONGEST:
         duration *= 1.5
     warning = resting_error_warning(model, settings)
@@ -139,11 +140,12 @@ def move(name: str) -> Move:
                 ended=run.code, warning=warning)
 
 
-def main(robots: Annotated[list[str] | None, typer.Argument(help='Arms; default: all.')] = None
-         ) -> None:
+def main(robots: Annotated[list[str] | None, typer.Argument(help='Arms; default: all.')] = None,
+         velocity_scale: Annotated[float, typer.Option(
+             help='Of the controller; motions are as much shorter.')] = 1.0) -> None:
     """Print a table of all arms; fail if one rests elsewhere without a warning."""
     console = Console(highlight=False, markup=False, emoji=False)
-    moves = [move(name) for name in robots or ARMS]
+    moves = [move(name, velocity_scale) for name in robots or ARMS]
     table = Table('arm', 'joints', 'assumed rotors', 'friction', 'error at rest [mrad | 0.2 mm]',
                   'joint', 'fault', 'said before', box=box.MARKDOWN)
     for one in moves:

@@ -151,7 +151,7 @@ def test_every_segment_is_within_reason():
     times, positions = np.arange(1.0, 1001.0), np.zeros((1000, 2))
     plan(times, positions)
     positions[-2, 1] = 9.0
-    with pytest.raises(TrajectoryError, match='joint2 would be .* at 99[89]'):
+    with pytest.raises(TrajectoryError, match='joint2 would be 9 at waypoint 998'):
         plan(times, positions)
     # A joint without limits is not sent to where numbers end.
     plan([1.0], [[1e6, 0.0]], model=FREE)

@@ -182,6 +182,12 @@ def _refusal(limits: MotionLimits, asked: Waypoints, r: Request, wrong: int) -> 
         problem = (f'{"position" if wrong == OUTSIDE else "velocity"} of {name} would be '
                    f'{value:.6g} at {time:.3f} s, outside {within}')
         remedy = 'stay within the limits of the URDF, or give the motion more time'
+        given = r.waypoints[:, 0, i]
+        beyond = (given < model.position_lower[i]) | (given > model.position_upper[i])
+        if wrong == OUTSIDE and beyond.any():
+            k = int(beyond.argmax())
+            value, remedy = float(given[k]), 'stay within the limits of the URDF'
+            problem = f'position of {name} would be {value:.6g} at waypoint {k}, outside {within}'
         if wrong == TOO_FAST and time <= r.times[0] > 0.0:
             problem += f', on the way from its reference, {r.state[0, i]:.6g}, to waypoint 0'
             remedy = 'begin nearer to the reference, or give waypoint 0 a later time'
