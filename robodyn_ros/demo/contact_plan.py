@@ -18,7 +18,10 @@ from ..model.robot import RobotModel
 
 STIFFNESS = 500.0, 500.0, 500.0, 30.0, 30.0, 30.0     # N/m, N·m/rad: CRISP's defaults
 SOFTENING, MIN_STIFFNESS_SHARE = 0.7, 0.02     # factors of STIFFNESS: step, minimum
-PUSH_DISPLACEMENT = 0.02    # [m] of the tool
+PUSH_DISPLACEMENT = 0.02    # [m] of the tool, at most
+# In effort limits: against more, which comes at once, efforts that rise at `effort_rate_limit`
+# are too late to hold a light arm
+MAX_PUSH_EFFORT = 0.15
 GUIDED_DISTANCE = 0.12    # [m]
 STROKE_LENGTH = 0.3    # [m] of the motion into the post
 CONTACT_SHARE = 0.6    # of the stroke at which the tool meets the post
@@ -93,6 +96,8 @@ def push(dynamics: Dynamics, pose: ndarray, at: Tool, stiffness: list[float]) ->
     """
     Return the push that moves the tool by PUSH_DISPLACEMENT against the Cartesian spring.
 
+    It is smaller where a joint would need more than MAX_PUSH_EFFORT.
+
     The joints yield by δq with Jᵀ K J δq = Jᵀ F, so that the tool moves by F / K in as many
     directions as the arm has joints for.
     """
@@ -100,9 +105,11 @@ def push(dynamics: Dynamics, pose: ndarray, at: Tool, stiffness: list[float]) ->
     yielding = np.linalg.pinv(J.T @ np.diag(stiffness) @ J, rcond=RANK_TOLERANCE**2)
     along = J[:3].T @ at.direction
     compliance = float(along @ yielding @ along)
-    force = PUSH_DISPLACEMENT / compliance * at.direction
+    share = float((np.abs(along) / dynamics.model.effort_limit).max())
+    moved = min(PUSH_DISPLACEMENT, MAX_PUSH_EFFORT / share * compliance)
+    force = moved / compliance * at.direction
     stuck = np.abs(along @ yielding) @ dynamics.model.coulomb_friction
-    return Push(force, J[:3].T @ force, PUSH_DISPLACEMENT, float(stuck))
+    return Push(force, J[:3].T @ force, moved, float(stuck))
 
 
 def hand(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> tuple[float, float]:

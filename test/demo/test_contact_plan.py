@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.references.sine_motion import reference
+from robodyn_ros.control.steps.motion_checks import MIN_WRONG_EFFORT
 from robodyn_ros.demo import contact_plan
 from robodyn_ros.dynamics import Dynamics
 
@@ -52,6 +53,20 @@ def test_a_push_in_as_many_directions_as_joints_is_that_of_the_spring(planned):
         assert force == pytest.approx(stiffness[0] * push.moved, rel=1e-6)
     else:           # the other axes of the spring hold against it
         assert force > stiffness[0] * push.moved * (1.0 - 1e-6)
+
+
+def test_a_weak_arm_is_pushed_less():
+    """More than its efforts can counter in time would throw it about: WRONG_DIRECTION."""
+    robot = load_robot('two_link', {}, [])
+    weak = replace(robot.model, effort_limit=0.4 * robot.model.effort_limit)
+    dynamics = Dynamics(weak)
+    tool = contact_plan.tool(dynamics, robot.pose)
+    force, efforts, moved, _ = contact_plan.push(
+        dynamics, robot.pose, tool, [*contact_plan.STIFFNESS])
+    assert np.abs(efforts / weak.effort_limit).max() < MIN_WRONG_EFFORT
+    full = contact_plan.push(Dynamics(robot.model), robot.pose, tool, [*contact_plan.STIFFNESS])
+    assert full.moved == contact_plan.PUSH_DISPLACEMENT
+    assert force == pytest.approx(full.force * moved / full.moved)
 
 
 def test_a_hand_leads_a_damped_arm_with_its_time_constant(planned):
