@@ -37,6 +37,8 @@ STEP_TIME = 0.05    # [s] between two positions of the hand, and between two ext
 COASTING_TIME_CONSTANT = 0.05
 RELEASE_TIME = 1.0    # [s] after the hand has let go
 HOLD_TIME = 1.5    # [s] at the end of the path, until the hand lets go
+# Faults of the guard that a post may cause in a healthy arm: it is thrown back, or stuck
+POST_FAULTS = 'JOINT_BLOCKED', 'VELOCITY_ABOVE_LIMIT', 'WRONG_DIRECTION'
 
 
 class Times(NamedTuple):
@@ -81,10 +83,14 @@ class ContactScene(Scene):
         with self.step('joint_impedance: a motion without contact'):
             limits = self.quiet()
         with self.step('into a post, without detection'):
+            self.fault_expected = True      # the same motion without contact had none
             self.post(WITHOUT)
+            self.arm.deactivate()
+            stopped = [code for code in self.faults() if code in POST_FAULTS]
         with self.step('into a post, with detection'):
             self.collide(limits)
-        self.check_faults('COLLISION')
+        self.compare(stopped)
+        self.check_faults(*stopped, 'COLLISION')
 
     # The steps
 
@@ -184,9 +190,8 @@ class ContactScene(Scene):
         return begin + touched
 
     def collide(self, limits: dict[str, list[float]]) -> None:
-        """Run into the post with detection, and check that the arm lets go."""
+        """Run into the post with detection, and check that it is found."""
         known = {*self.flights.glob('*.mcap')}
-        self.fault_expected = True
         touched = self.post(WITH, **limits, collision_reaction='retreat', fault_action='hold')
         self.arm.resume()
         while not (new := {*self.flights.glob('*.mcap')} - known):
@@ -200,10 +205,21 @@ class ContactScene(Scene):
         self.check(f'found after the contact at {self.impact.speed:.2g} m/s',
                    f'{1e3 * found:.1f} ms', f'< {1e3 * MAX_DETECTION_TIME:g}',
                    0.0 <= found < MAX_DETECTION_TIME)
+
+    def compare(self, stopped: list[str]) -> None:
+        """
+        Check that the arm lets go of the post with detection, and without it does not.
+
+        :param stopped: codes of the faults that have ended the contact without detection.
+        """
         held, released = (late_force(self.results.traces[name]) for name in (WITHOUT, WITH))
+        required, comparable = f'0 ({held:.3g} without detection)', held > 0.0
+        if stopped:
+            self.check('without detection the arm presses on', ', '.join(stopped),
+                       'nothing: the guard stops this arm', None)
+            required, comparable = '0', True
         self.check(f'{CONTACT_DURATION:g} s later the arm presses on the post',
-                   f'{released:.3g} N', f'0 ({held:.3g} without detection)',
-                   released == 0.0 < held)
+                   f'{released:.3g} N', required, released == 0.0 and comparable)
 
     # What they are made of
 

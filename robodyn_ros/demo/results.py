@@ -64,7 +64,7 @@ class Trace(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Condition that must hold, and whether it does; None: it holds whatever the arm does."""
+    """Condition that must hold, and whether it does; None: this arm cannot show it."""
 
     what: str
     measured: str

@@ -182,10 +182,14 @@ class Scene:
         states = States(*(column[inside] for column in states))
         return states._replace(time=states.time - start)
 
+    def faults(self) -> list[str]:
+        """Return the codes of all faults that the controller has logged."""
+        return re.findall(r'FAULT (\w+):', self.arm.log())
+
     def check_faults(self, *expected: str) -> None:
         """End the scene; check that the controller has logged the expected faults only."""
         self.arm.deactivate()
-        codes = re.findall(r'FAULT (\w+):', self.arm.log())
+        codes = self.faults()
         self.check('no fault of the controller', ', '.join(codes) or 'none',
                    ', '.join(expected) or 'none', codes == [*expected])
 
