@@ -213,7 +213,7 @@ def recorded(here: Session, player: Player, motion: JointTrajectory, robot: Robo
     with recording(here, player.states, wait) as recorder, seconds_bar(out) as bars:
         here.until(lambda: False, SETTLE_TIME)
         play_with_bar(player, bars, 'motion', motion)
-    return without_jumps(recorder.recording().of(robot.joint_names), robot)
+    return without_jumps(recorder.recording(), robot)
 
 
 def _check_determined(found: Payload) -> None:

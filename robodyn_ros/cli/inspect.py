@@ -186,15 +186,13 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
 
 def _warnings(model: RobotModel) -> list[str]:
     """Return the warnings of the model, and joints that a controller could hardly drive."""
-    from ..control.settings.motion_limits import (
-        equal_effort_warning, holding_warning, velocity_warning)
+    from ..control.settings.motion_limits import limit_warnings
     from ..control.settings.settings import Settings
 
-    scarcity = Settings().scarcity(model)
-    return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce),
-                                            equal_effort_warning(model),
-                                            holding_warning(model, model.effort_limit),
-                                            velocity_warning(model, Settings())])]
+    settings = Settings()
+    scarcity = settings.scarcity(model)
+    return [*model.warnings, *filter(None, [scarcity.sentence(scarcity.scarce)]),
+            *limit_warnings(model, settings)]
 
 
 def _chain(model: RobotModel) -> Table:

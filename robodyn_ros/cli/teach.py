@@ -125,5 +125,5 @@ def _motion(here: Session, states: str, model: RobotModel, out: Console,
             recorder.stop()
     if not len(recorder):
         raise silent(here.node, recorder.topic)
-    found = without_jumps(recorder.recording().of(model.joint_names), model)
+    found = without_jumps(recorder.recording(), model)
     return smoothed(model.joint_names, found.time, found.position, *limits, smoothing)

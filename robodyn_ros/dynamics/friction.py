@@ -107,4 +107,3 @@ def dry_friction(parameters: ndarray, i: int, v: float, load: float, row: int) -
     if static != coulomb:           # many models have no Stribeck curve
         dry += (static - coulomb) * np.exp(-(v / parameters[7, i])**2)
     return dry
-

@@ -348,6 +348,12 @@ def equal_effort_warning(model: RobotModel) -> str:
             'the guard count in effort limits')
 
 
+def limit_warnings(model: RobotModel, settings: Settings) -> list[str]:
+    """Return what is wrong with the limits of the URDF."""
+    return [*filter(None, (equal_effort_warning(model), holding_warning(model, model.effort_limit),
+                           velocity_warning(model, settings)))]
+
+
 @lru_cache(8)
 def data_of(model: RobotModel) -> ModelData:
     """Return the model as the algorithms take it, computed once."""

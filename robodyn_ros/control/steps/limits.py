@@ -221,14 +221,14 @@ def explain_by_friction(c: Cycle, robot: ModelData, dt: float) -> None:
     solve(robot, c.workspace, own.cut)
     risen = 1.0 - exp(-dt / FRICTION_TIME)
     for i in range(v.q.shape[0]):
-        shown = between(-own.disturbance[i], own.cut[i])
-        kept = between(shown, own.explained[i])
+        shown = part_of(-own.disturbance[i], own.cut[i])
+        kept = part_of(shown, own.explained[i])
         own.explained[i] = kept + risen * (shown - kept)
 
 
-def between(value: float, end: float) -> float:
-    """Return the number between 0 and ``end`` that is nearest to a value."""
-    return max(min(end, 0.0), min(max(end, 0.0), value))
+def part_of(value: float, whole: float) -> float:
+    """Return the number between 0 and ``whole`` that is nearest to a value."""
+    return max(min(whole, 0.0), min(max(whole, 0.0), value))
 
 
 def bound_acceleration(c: Cycle, robot: ModelData, i: int, dt: float, least: float,

@@ -244,7 +244,7 @@ def _read(path: Path, model: RobotModel, options: TableOptions, topic: str | Non
                             units)
     else:
         recording = assemble(read_csv(path, text), path.name, model, options)
-    recording = without_jumps(recording.of(model.joint_names), model)
+    recording = without_jumps(recording, model)
     return replace(recording, notes=(*recording.notes, _summary(recording)))
 
 
@@ -267,7 +267,10 @@ def without_jumps(recording: Recording, model: RobotModel) -> Recording:
     Return the recording of all joints of the model without jumps by a turn of rotary ones.
 
     A joint with limits is left as it is where they exclude the angles without jumps.
+
+    :raises RecordingError: it lacks a joint of the model.
     """
+    recording = recording.of(model.joint_names)
     position, notes = recording.position.copy(), []
     for j in np.flatnonzero(~model.slides):
         angle, jumps = unwrapped(position[:, j])

@@ -19,8 +19,7 @@ from ..middleware.parameters import Parameter, WRITTEN
 from ...catalog.robots import one_line
 from ...control.laws import registry
 from ...control.settings.motion_limits import (
-    equal_effort_warning, holding_warning, known_limits, most_resting_error, resting_error_warning,
-    velocity_warning)
+    known_limits, limit_warnings, most_resting_error, resting_error_warning)
 from ...control.settings.settings import checked_masses, Settings
 from ...control.settings.suggested_gains import suggest_gains, SuggestedGains
 from ...errors import ParameterError
@@ -107,9 +106,7 @@ def missing(model: RobotModel, values: Mapping[str, Any], settings: Settings) ->
              'stable, and light joints get more effort near their limits.')):
         if lacking.any():
             out.append(sentence.format(_names(model, lacking)))
-    for wrong in filter(None, (equal_effort_warning(model),
-                               holding_warning(model, model.effort_limit),
-                               velocity_warning(model, settings))):
+    for wrong in limit_warnings(model, settings):
         out.append(f'{wrong[0].upper()}{wrong[1:]}.')
     if 'armature' in values:
         scarcity = settings.scarcity(model)
